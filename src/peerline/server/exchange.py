@@ -1,0 +1,93 @@
+"""One HTTP exchange as the routes see it, whoever carries the bytes.
+
+Two callers carry them: `server.asgi` (plain ASGI) and `server.protocol` (uvicorn's httptools protocol). Both read the
+whole request (headers ≤ 16 KiB, body ≤ 256 KiB), build a `Request`, call `Application.answer` on the event loop's
+thread, and write what comes back: a `Response` at once, a `Later[Response]` when it settles, or a `Stream`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from peerline.database.later import Later
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Peer:
+    """Who is at the other end: `address` is an IP, or "unix" over the user's socket; `uid` is known only there."""
+
+    address: str
+    unix: bool = False
+    uid: int | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Request:
+    """`headers` have lower-case names; of a repeated header the values are joined with ", ".
+
+    `path` is the raw path, percent escapes and all; `query` the raw query string. `id` is the request id that every
+    answer carries in `x-request-id`; `Application.answer` sets it.
+    """
+
+    method: str
+    path: str
+    query: str
+    headers: Mapping[str, str]
+    body: bytes
+    peer: Peer
+    id: str = ""
+
+
+@dataclass(slots=True, kw_only=True)
+class Response:
+    """`headers` are complete but for `content-length` and `connection`, which the caller adds (204 gets neither body nor length)."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes = b""
+    close: bool = False
+
+
+class Sink(Protocol):
+    """The open connection below a stream."""
+
+    def write(self, data: bytes) -> None:
+        """Hand bytes to the transport; they may wait in its buffer."""
+
+    @property
+    def paused(self) -> bool:
+        """True while the transport's buffer is above its high-water mark: write no more until `Stream.resumed`."""
+
+    def close(self) -> None:
+        """End the connection; `Stream.closed` follows."""
+
+
+@dataclass(slots=True)
+class Stream:
+    """A body without an end. The caller writes status and headers (no length, `connection: keep-alive`, body until
+    close), then calls `opened(sink)` once, `resumed()` each time the sink can take more again, `closed()` once when
+    the connection is gone. Subclasses override all three."""
+
+    headers: tuple[tuple[str, str], ...] = ()
+
+    def opened(self, sink: Sink) -> None:
+        raise NotImplementedError
+
+    def resumed(self) -> None:
+        raise NotImplementedError
+
+    def closed(self) -> None:
+        raise NotImplementedError
+
+
+Answer = Response | Later[Response] | Later[Response | Stream] | Stream
+
+
+class Application(Protocol):
+    def answer(self, request: Request) -> Answer:
+        """Answer one request; never raises: a refusal is a Response too."""
+        ...
+
+    def refuse(self, status: int, code: str, text: str, peer: Peer) -> Response:
+        """The contract's error body for what never became a Request: broken framing, too large, too slow."""
+        ...

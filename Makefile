@@ -1,0 +1,47 @@
+# `make` alone names the targets. All of them set .venv up first; none needs root.
+.DEFAULT_GOAL := help
+.PHONY: help setup check test test-all bench demo ci pins
+BIN := .venv/bin
+
+help:
+	@echo "make demo      two agents at work, in half a minute"
+	@echo "make test      the tests of every change"
+	@echo "make check     ruff, mypy, layer contracts"
+	@echo "make test-all  the tests and the long campaigns (some need root on Linux, and say so)"
+	@echo "make bench     the promised figures, measured beside other systems"
+	@echo "make ci        what a submission must pass: check, test, test-all"
+	@echo "make setup     .venv with the pinned versions"
+	@echo "make pins      resolve the pinned versions anew (needs uv)"
+
+setup:
+	@./setup
+
+check: setup
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test:
+	@./test
+
+test-all: setup
+	$(BIN)/python -m pytest
+
+bench: setup
+	$(BIN)/python -m bench
+
+demo:
+	@./demo
+
+ci:
+	@.ci/run
+
+# Names, versions and hashes only: where a package came from stays out of the repository.
+UV ?= uv
+PIN := $(UV) pip compile --quiet --universal --python-version 3.11 --upgrade --generate-hashes --no-header \
+	--no-annotate --no-emit-index-url
+
+pins:
+	$(PIN) pyproject.toml --group build --output-file constraints.txt
+	$(PIN) pyproject.toml --group build --group dev --constraint constraints.txt --output-file constraints-dev.txt

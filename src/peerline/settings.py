@@ -1,0 +1,197 @@
+"""Every setting: its variable, default and meaning. Read once, by `cli` only (docs/reference/configuration.md)."""
+# ruff: noqa: RUF009  (`setting` builds a field; its result is not shared)
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Final, Self
+
+from peerline.cli.hot_paths import state_root
+from peerline.core.errors import Invalid
+from peerline.core.limits import (
+    AGENT_LEASE_MS,
+    QUEUE_LIMIT,
+    RATE_MAX,
+    RATE_WINDOW_MS,
+    RETENTION_DEFAULT_MS,
+    TTL_DEFAULT_MS,
+)
+
+DAY_MS: Final = 86_400_000
+
+
+def setting(
+    var: str,
+    default: Any,
+    meaning: str,
+    *,
+    at_least: int | None = None,
+    at_most: int | None = None,
+    one_of: tuple[str, ...] = (),
+    secret: bool = False,
+) -> Any:
+    """A field that `from_env` fills from the variable `var`; a secret one never shows in a repr."""
+    about = {"var": var, "meaning": meaning, "at_least": at_least, "at_most": at_most, "one_of": one_of}
+    if isinstance(default, dict):
+        return field(default_factory=lambda: dict(default), metadata=about, repr=not secret)
+    return field(default=default, metadata=about, repr=not secret)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HubSettings:
+    """What `kxm hub start` runs with; `hub start` fills what an empty value stands for."""
+
+    host: str = setting("KXM_HOST", "127.0.0.1", "Address to listen on; beyond loopback an admin token is needed.")
+    port: int = setting("KXM_PORT", 7331, "Port to listen on; 0: a free one.", at_least=0, at_most=65_535)
+    auth_token: str = setting("KXM_AUTH_TOKEN", "", "Admin token; empty: the saved one, else a new one.", secret=True)
+    project_tokens: dict[str, str] = setting(
+        "KXM_PROJECT_TOKENS", {}, "JSON object, project to token; replaces the saved ones.", secret=True
+    )
+    data_path: str = setting(
+        "KXM_DATA_PATH", "", "The SQLite file, `:memory:` for none; empty: `kxm.db` in the state folder."
+    )
+    log_path: str = setting("KXM_LOG_PATH", "", "The log, JSON lines; empty: `kxm-hub.jsonl` in the log folder.")
+    message_ttl_ms: int = setting(
+        "KXM_MESSAGE_TTL_MS", TTL_DEFAULT_MS, "Life of a request that names none.", at_least=1_000, at_most=7 * DAY_MS
+    )
+    message_retention_ms: int = setting(
+        "KXM_MESSAGE_RETENTION_MS", RETENTION_DEFAULT_MS, "How long a final message is kept.", at_least=1_000
+    )
+    rate_limit_max: int = setting("KXM_RATE_LIMIT_MAX", RATE_MAX, "Requests in a window.", at_least=1)
+    rate_limit_window_ms: int = setting(
+        "KXM_RATE_LIMIT_WINDOW_MS", RATE_WINDOW_MS, "Length of that window.", at_least=100
+    )
+    queue_limit: int = setting("KXM_QUEUE_LIMIT", QUEUE_LIMIT, "Open requests one recipient may have.", at_least=1)
+    allowed_hosts: tuple[str, ...] = setting(
+        "KXM_ALLOWED_HOSTS", (), "Further values of Host that are answered, separated by commas."
+    )
+    socket_path: str = setting(
+        "KXM_SOCKET_PATH", "", "The user's Unix socket; empty: `hub-<port>.sock` in the user's state folder."
+    )
+    header_timeout_ms: int = setting(
+        "KXM_HEADER_TIMEOUT_MS", 15_000, "Time for a request's header section.", at_least=100
+    )
+    body_timeout_ms: int = setting("KXM_BODY_TIMEOUT_MS", 30_000, "Time for a request's body.", at_least=100)
+    http: str = setting(
+        "KXM_HTTP",
+        "protocol",
+        "How hot routes are served: our protocol or plain ASGI.",
+        one_of=("protocol", "asgi"),
+    )
+    daemon: bool = setting("KXM_DAEMON", False, "1: the log is not repeated on stdout.")
+    state_root: str = ""
+    stale_after_ms: int = AGENT_LEASE_MS
+
+    @property
+    def sweep_interval_ms(self) -> int:
+        return max(250, self.stale_after_ms // 3)
+
+    @classmethod
+    def from_env(cls, env: Mapping[str, str], *, folder: Path | None = None) -> Self:
+        """Settings from `env`, with the paths that the working directory `folder` leads to.
+
+        Raises:
+            Invalid: a value does not fit its setting; the text names the variable.
+        """
+        values = _read(cls, env)
+        root = _state_root(env)
+        workspace = _workspace(env, folder)
+        state = Path(env.get("KXM_STATE_DIR") or (workspace / "state" if workspace else root))
+        logs = Path(env.get("KXM_LOGS_DIR") or (workspace or Path(root)) / "logs")
+        values.setdefault("data_path", str(state / "kxm.db"))
+        values.setdefault("log_path", str(logs / "kxm-hub.jsonl"))
+        return cls(state_root=root, **values)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentSettings:
+    """Who a client is and which hub it talks to; empty: worked out where it is needed."""
+
+    server_url: str = setting(
+        "KXM_SERVER_URL", "", "The hub; empty: what `kxm hub bind` saved, else http://127.0.0.1:7331."
+    )
+    auth_token: str = setting("KXM_AUTH_TOKEN", "", "The project's token; empty: a saved or local one.", secret=True)
+    project: str = setting(
+        "KXM_PROJECT", "", "The project; empty: package.json's name, else the repository's, else the folder's."
+    )
+    agent_name: str = setting("KXM_AGENT_NAME", "", "The agent's name; empty: `cli-<pid>`.")
+    agent_purpose: str = setting("KXM_AGENT_PURPOSE", "CLI agent client", "What the agent is for, shown to its peers.")
+    socket_path: str = setting("KXM_SOCKET_PATH", "", "The user's Unix socket; empty: where the hub puts it.")
+    state_root: str = ""
+
+    @classmethod
+    def from_env(cls, env: Mapping[str, str]) -> Self:
+        """Settings from `env`, with the defaults for what it leaves out.
+
+        Raises:
+            Invalid: the state folder is not absolute.
+        """
+        return cls(state_root=_state_root(env), **_read(cls, env))
+
+
+def _state_root(env: Mapping[str, str]) -> str:
+    try:
+        return state_root(env)
+    except ValueError as error:
+        raise Invalid(str(error)) from None
+
+
+def _workspace(env: Mapping[str, str], folder: Path | None) -> Path | None:
+    """The folder's own `.kxm`, used only if it exists: nothing is written into a folder unasked."""
+    workspace = (folder or Path(env.get("KXM_WORKDIR") or ".")).resolve() / (env.get("KXM_WORKSPACE_DIR") or ".kxm")
+    return workspace if workspace.is_dir() else None
+
+
+def _read(kind: type[Any], env: Mapping[str, str]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for each in fields(kind):
+        text = env.get(each.metadata.get("var", ""), "")
+        if text.strip():
+            values[each.name] = READERS[str(each.type)](text.strip(), each.metadata)
+    return values
+
+
+def _text(text: str, about: Mapping[str, Any]) -> str:
+    if about["one_of"] and text not in about["one_of"]:
+        raise Invalid(f"{about['var']} must be {' or '.join(about['one_of'])}")
+    return text
+
+
+def _integer(text: str, about: Mapping[str, Any]) -> int:
+    low, high = about["at_least"], about["at_most"]
+    # int() would also take "1_000" and digits of other scripts.
+    number = int(text) if text.isascii() and text.removeprefix("-").isdigit() and len(text) < 19 else None
+    if number is None or (low is not None and number < low) or (high is not None and number > high):
+        bounds = f"of at least {low}" if high is None else f"between {low} and {high}"
+        raise Invalid(f"{about['var']} must be an integer {bounds}")
+    return number
+
+
+def _switch(text: str, about: Mapping[str, Any]) -> bool:
+    if text.lower() not in ("0", "1", "true", "false"):
+        raise Invalid(f"{about['var']} must be 1, 0, true or false")
+    return text.lower() in ("1", "true")
+
+
+def _list(text: str, about: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(part.strip().lower() for part in text.split(",") if part.strip())
+
+
+def _tokens(text: str, about: Mapping[str, Any]) -> dict[str, str]:
+    try:
+        tokens = json.loads(text)
+    except ValueError:
+        tokens = None
+    if not isinstance(tokens, dict) or not all(k.strip() and isinstance(v, str) and v for k, v in tokens.items()):
+        raise Invalid(f"{about['var']} must be a JSON object of project names and tokens")
+    return {str(project): str(token) for project, token in tokens.items()}
+
+
+READERS: Final = {
+    "<class 'str'>": _text,
+    "<class 'int'>": _integer,
+    "<class 'bool'>": _switch,
+    "tuple[str, ...]": _list,
+    "dict[str, str]": _tokens,
+}

@@ -4,7 +4,7 @@ import unicodedata
 from typing import Final
 
 # ECMAScript's WhiteSpace and LineTerminator: not what str.strip() removes (no U+0085, no U+001C..1F; but U+FEFF).
-_SPACE: Final = "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+_SPACE: Final = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x200B)))
 
 
 def trim(text: str) -> str:

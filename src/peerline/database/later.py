@@ -26,6 +26,10 @@ class Later(Generic[T]):
     def settled(self) -> bool:
         return self._settled
 
+    @property
+    def failed(self) -> bool:
+        return self._error is not None
+
     def succeed(self, value: T) -> None:
         """Settle with `value`; of several attempts to settle the first counts."""
         if not self._settled:
@@ -82,7 +86,12 @@ class Later(Generic[T]):
     def __await__(self) -> Generator[Any, None, T]:
         if not self._settled:
             waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self.then(lambda _: waiter.done() or waiter.set_result(None))
+
+            def wake(_: Later[T]) -> None:
+                if not waiter.done():  # the one who waited may have been cancelled
+                    waiter.set_result(None)
+
+            self.then(wake)
             yield from waiter
         return self.result()
 

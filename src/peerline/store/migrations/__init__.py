@@ -1,0 +1,5 @@
+"""Every schema there ever was, oldest first."""
+
+from peerline.store.migrations.first import FIRST
+
+MIGRATIONS = (FIRST,)

@@ -1,0 +1,70 @@
+"""Which tokens open which project (spec/hub.md 3.3). Tokens are held as SHA-256 digests only."""
+
+import hmac
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from typing import NamedTuple
+
+from peerline.core.ids import Millis
+
+
+def digest(secret: str) -> bytes:
+    return sha256(secret.encode("utf-8", "surrogatepass")).digest()
+
+
+class ProjectToken(NamedTuple):
+    """One of a project's tokens; `listed` ones close the project to the admin token, minted local ones do not."""
+
+    id: str
+    project: str
+    digest: bytes
+    label: str
+    listed: bool
+    created_at: Millis
+    expires_at: Millis | None
+    revoked_at: Millis | None
+
+    def live(self, now: Millis) -> bool:
+        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+
+class Access:
+    """The live view of all tokens; changed in place when a token is created or revoked."""
+
+    def __init__(self, admin_token: str | None, configured: Mapping[str, str], loopback: bool) -> None:
+        self._admin = digest(admin_token) if admin_token else None
+        self._configured = {project: digest(token) for project, token in configured.items()}
+        self._loopback = loopback
+        self._tokens: dict[str, dict[str, ProjectToken]] = {}
+
+    @property
+    def admin_configured(self) -> bool:
+        return self._admin is not None
+
+    def put(self, tokens: Iterable[ProjectToken]) -> None:
+        for token in tokens:
+            self._tokens.setdefault(token.project, {})[token.id] = token
+
+    def tokens(self, project: str) -> list[ProjectToken]:
+        return list(self._tokens.get(project, {}).values())
+
+    def admin(self, presented: bytes | None) -> bool:
+        """Whether `presented` (a digest) is the administrator; without any admin token, whoever is on this machine."""
+        if self._admin is None:
+            return self._loopback
+        return presented is not None and hmac.compare_digest(presented, self._admin)
+
+    def project(self, project: str, presented: bytes | None, now: Millis) -> bool:
+        """Whether `presented` (a digest) opens `project`. A listed project refuses the admin token."""
+        configured = self._configured.get(project)
+        own = self._tokens.get(project)
+        if presented is not None:
+            if configured is not None and hmac.compare_digest(presented, configured):
+                return True
+            if own and any(t.live(now) and hmac.compare_digest(presented, t.digest) for t in own.values()):
+                return True
+        if configured is not None or (own and any(t.listed and t.live(now) for t in own.values())):
+            return False
+        if self._admin is None:
+            return True
+        return presented is not None and hmac.compare_digest(presented, self._admin)

@@ -1,0 +1,47 @@
+"""A participant: a durable identity in a project, and how present it is (spec/hub.md 3.5)."""
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from peerline.core.errors import Invalid, NameReserved
+from peerline.core.ids import AgentId, Millis
+from peerline.core.text import bad_name_character, lower
+
+RESERVED = frozenset({"komnet-gateway", "human", "system", "admin"})
+
+
+class Presence(StrEnum):
+    ONLINE = "online"
+    STALE = "stale"
+    OFFLINE = "offline"
+
+
+class Agent(NamedTuple):
+    id: AgentId
+    project: str
+    name: str
+    purpose: str
+    model: str | None
+    host: str | None
+    connected_at: Millis
+    last_seen_at: Millis
+
+    def presence(self, online: bool, now: Millis, lease_ms: int) -> Presence:
+        if not online:
+            return Presence.OFFLINE
+        return Presence.ONLINE if now < self.last_seen_at + lease_ms else Presence.STALE
+
+
+def check_name(name: str) -> str:
+    """The name, if an agent may have it.
+
+    Raises:
+        Invalid: a character that could fake a line, an address or a direction.
+        NameReserved: it would speak for a person or for the software.
+    """
+    bad = bad_name_character(name)
+    if bad is not None:
+        raise Invalid(f"name must not contain U+{ord(bad):04X}: no control or format characters, no @, no /")
+    if lower(name) in RESERVED:
+        raise NameReserved(f"agent name is reserved: {name}", nextAction="choose_another_name")
+    return name

@@ -1,0 +1,77 @@
+"""The write-ahead log is moved into the file in the background, and never grows without bound (R12)."""
+
+import threading
+from collections.abc import Callable
+
+import apsw
+
+from peerline.database.connection import BUSY_MS, SAFE_WAL_RESET, open_writer
+
+START_PAGES = 1_000  # about 4 MB: a passive checkpoint beside the writer
+FORCE_PAGES = 6_000  # about 24 MB: the writer finishes it, so that the log starts anew
+FORCE_STEP = 500  # how much longer the log may grow before the next try, when somebody held it
+FORCE_WAIT_MS = 50
+STOP_PAGES = 15_000  # about 60 MB: somebody holds the log; no more writes until they let go
+
+
+class Checkpoints:
+    """Passive checkpoints on a thread with a connection of its own; `pages` is the log's length after each commit."""
+
+    def __init__(self, path: str, vfs: str | None = None, background: bool = True) -> None:
+        self.pages = 0
+        self._next_force = FORCE_PAGES
+        self._path, self._vfs = path, vfs
+        self._wanted = threading.Event()
+        self._stopping = False
+        self._thread: threading.Thread | None = None
+        if background and SAFE_WAL_RESET and path != ":memory:":
+            self._thread = threading.Thread(target=self._loop, name="checkpoint", daemon=True)
+            self._thread.start()
+
+    def committed(self, connection: apsw.Connection, name: str, pages: int) -> int:
+        """SQLite's WAL hook: called by the writer's connection after each commit that wrote."""
+        self.pages = pages
+        if pages >= START_PAGES:
+            self._wanted.set()
+        return apsw.SQLITE_OK
+
+    def before_group(self, connection: apsw.Connection, alarm: Callable[[int], None]) -> bool:
+        """Called by the writer between groups; False while the log is held and too long to take writes."""
+        if self.pages < (START_PAGES if self._thread is None else self._next_force):
+            return True
+        connection.set_busy_timeout(FORCE_WAIT_MS)
+        try:
+            left, moved = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_RESTART)
+        except apsw.BusyError:
+            self._next_force = self.pages + FORCE_STEP
+        else:
+            self.pages = 0 if left == moved else self.pages
+            self._next_force = FORCE_PAGES
+        finally:
+            connection.set_busy_timeout(BUSY_MS)
+        if self.pages < STOP_PAGES:
+            return True
+        self._next_force = STOP_PAGES
+        alarm(self.pages)
+        return False
+
+    def _loop(self) -> None:
+        connection = open_writer(self._path, self._vfs)
+        try:
+            while True:
+                self._wanted.wait()
+                self._wanted.clear()
+                if self._stopping:
+                    return
+                try:
+                    connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+                except apsw.Error:
+                    continue  # the writer's own turn reports what is wrong with the disk
+        finally:
+            connection.close()
+
+    def stop(self) -> None:
+        self._stopping = True
+        self._wanted.set()
+        if self._thread is not None:
+            self._thread.join()

@@ -1,0 +1,54 @@
+"""One process a file: a lock of the operating system on the database's own inode, which ends with its holder."""
+
+import errno
+import fcntl
+import os
+from pathlib import Path
+
+
+class Held(Exception):
+    """Another process has the file open as its hub; `pid` is that process, or None when it can't be told."""
+
+    code = "storage_held"
+
+    def __init__(self, path: Path, pid: int | None) -> None:
+        holder = f"process {pid}" if pid else "another process"
+        super().__init__(f"{path} is in use by {holder}; stop it, or point KXM_DATA_PATH to another file")
+        self.pid = pid
+
+
+class FileLock:
+    """Held from construction to `release`. The lock is on the inode, so links and bind mounts lead to the same one.
+
+    It must be taken before SQLite opens the file and released after SQLite closed it: closing any descriptor of a
+    file drops this process's POSIX locks on it, which SQLite relies on.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Raises: Held."""
+        self._note = Path(f"{os.path.realpath(path)}-holder")
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(self._file)
+            if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
+                raise Held(path, self._holder()) from None
+            raise
+        note = os.open(self._note, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        try:
+            os.write(note, f"{os.getpid()}\n".encode())
+        except OSError:
+            pass  # a full disk must not keep the hub from starting: the lock itself is held
+        finally:
+            os.close(note)
+
+    def _holder(self) -> int | None:
+        try:
+            return int(self._note.read_text())
+        except (OSError, ValueError):
+            return None
+
+    def release(self) -> None:
+        """Never unlinks: a waiter would then lock a file that nobody else sees."""
+        os.close(self._file)

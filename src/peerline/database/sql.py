@@ -1,0 +1,37 @@
+"""Statements with named parameters, one at a time, their results always consumed (apsw runs them lazily)."""
+
+from typing import Any
+
+import apsw
+
+
+class Sql:
+    """One transaction's view of a connection. `writes` counts rows changed, so that a replay knows what it undoes."""
+
+    __slots__ = ("_connection", "_execute", "writes")
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._execute = connection.cursor().execute
+        self.writes = 0
+
+    def rows(self, statement: str, **values: Any) -> list[tuple[Any, ...]]:
+        return self._execute(statement, values).fetchall()
+
+    def row(self, statement: str, **values: Any) -> tuple[Any, ...] | None:
+        """The first row, or None."""
+        found = self._execute(statement, values).fetchall()
+        return found[0] if found else None
+
+    def run(self, statement: str, **values: Any) -> int:
+        """Change rows; returns how many."""
+        self._execute(statement, values).fetchall()
+        changed = self._connection.changes()
+        self.writes += changed
+        return changed
+
+    def insert(self, statement: str, **values: Any) -> int:
+        """Insert one row; returns its number."""
+        self._execute(statement, values).fetchall()
+        self.writes += 1
+        return self._connection.last_insert_rowid()

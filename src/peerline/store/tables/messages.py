@@ -1,0 +1,196 @@
+"""Messages: their narrow rows, their bodies, and the counters that stand in the same commit."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from peerline.core.errors import MessageNotFound, RecipientQueueFull, TargetNotFound
+from peerline.core.ids import AgentId, MessageId, Millis
+from peerline.core.message import Message
+from peerline.database.sql import Sql
+
+_SELECT = """
+    SELECT m.number, m.id, m.project, m.sender, m.sender_name, m.recipient, m.recipient_name, b.text, m.delivery, m.hops,
+        m.max_hops, m.seq, m.correlation_id, m.reply_to, m.idempotency_key, m.sent_at, m.expires_at, m.delivered_at,
+        m.replied_at, m.cancelled_at, m.status, r.text, m.sender_event, m.recipient_event
+    FROM message m JOIN body b ON b.message = m.number LEFT JOIN reply r ON r.message = m.number
+"""
+GET = _SELECT + "WHERE m.id = :id"
+BY_KEY = _SELECT + "WHERE m.sender = :sender AND m.idempotency_key = :key"
+OPEN_FOR = _SELECT + "WHERE m.recipient = :agent AND m.final_at IS NULL AND m.seq > :after ORDER BY m.seq LIMIT :most"
+QUEUED_FOR = (
+    _SELECT
+    + "WHERE m.recipient = :agent AND m.final_at IS NULL AND m.status = 'queued' AND m.seq > :after ORDER BY m.seq LIMIT :most"
+)
+OPEN_FROM = _SELECT + "WHERE m.sender = :agent AND m.final_at IS NULL ORDER BY m.number DESC LIMIT :most"
+SENT = _SELECT + "WHERE m.sender = :agent AND m.number < :before ORDER BY m.number DESC LIMIT :most"
+DUE = _SELECT + "WHERE m.final_at IS NULL AND m.expires_at <= :now ORDER BY m.expires_at LIMIT :most"
+DUE_FOR = _SELECT + "WHERE m.recipient = :agent AND m.final_at IS NULL AND m.expires_at <= :now"
+TOLD = _SELECT + "WHERE m.sender = :agent AND m.sender_event > :after ORDER BY m.sender_event LIMIT :most"
+HEARD = _SELECT + "WHERE m.recipient = :agent AND m.recipient_event > :after ORDER BY m.recipient_event LIMIT :most"
+OWED = (
+    _SELECT
+    + "WHERE m.sender = :agent AND m.sender_owed = 1 AND m.sender_event > :after ORDER BY m.sender_event LIMIT :most"
+)
+OWED_TO = (
+    _SELECT
+    + "WHERE m.recipient = :agent AND m.recipient_owed = 1 AND m.recipient_event > :after ORDER BY m.recipient_event LIMIT :most"
+)
+
+NEXT_SEQ = """
+    UPDATE agent SET next_seq = next_seq + 1, open_count = open_count + 1
+    WHERE id = :agent AND open_count < :most RETURNING next_seq
+"""
+INSERT = """
+    INSERT INTO message (id, project, sender, sender_name, recipient, recipient_name, delivery, hops, max_hops, seq,
+        correlation_id, reply_to, idempotency_key, sent_at, expires_at, status)
+    VALUES (:id, :project, :sender, :sender_name, :recipient, :recipient_name, :delivery, :hops, :max_hops, :seq,
+        :correlation_id, :reply_to, :idempotency_key, :sent_at, :expires_at, :status)
+"""
+INSERT_BODY = "INSERT INTO body (message, text) VALUES (:message, :text)"
+INSERT_REPLY = "INSERT INTO reply (message, text) VALUES (:message, :text)"
+DELIVERED = "UPDATE message SET status = 'delivered', delivered_at = :at WHERE number = :number"
+FINAL = """
+    UPDATE message SET status = :status, replied_at = :replied_at, cancelled_at = :cancelled_at, final_at = :final_at,
+        sender_event = :sender_event, sender_owed = :sender_owed,
+        recipient_event = :recipient_event, recipient_owed = :recipient_owed
+    WHERE number = :number
+"""
+NEXT_EVENT = "UPDATE agent SET events = events + 1 WHERE id = :agent RETURNING events"
+CLOSED = "UPDATE agent SET open_count = open_count - 1 WHERE id = :agent"
+SENDER_GOT = "UPDATE message SET sender_owed = 0 WHERE number = :number AND sender_owed = 1"
+RECIPIENT_GOT = "UPDATE message SET recipient_owed = 0 WHERE number = :number AND recipient_owed = 1"
+PURGEABLE = (
+    "SELECT number FROM message WHERE final_at IS NOT NULL AND final_at <= :before ORDER BY final_at LIMIT :most"
+)
+PURGE = tuple(
+    f"DELETE FROM {table} WHERE {column} = :number"  # noqa: S608 - names are ours
+    for table, column in (
+        ("message", "number"),
+        ("body", "message"),
+        ("reply", "message"),
+        ("trail", "message"),
+        ("note", "message"),
+    )
+)
+COUNT = "SELECT count(*) FROM message"
+OLDEST_PENDING = "SELECT min(sent_at), count(*) FROM message WHERE final_at IS NULL AND status = 'queued'"
+OWES = """
+    SELECT recipient, sender, status, count(*), min(sent_at) FROM message
+    WHERE project = :project AND final_at IS NULL GROUP BY recipient, sender, status
+"""
+
+
+class MessageTable:
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+
+    def get(self, message_id: MessageId) -> Message:
+        """Raises: MessageNotFound: never stored, or purged after retention."""
+        row = self._sql.row(GET, id=message_id)
+        if row is None:
+            raise MessageNotFound("message not found")
+        return Message._make(row)
+
+    def by_key(self, sender: AgentId, key: str) -> Message | None:
+        row = self._sql.row(BY_KEY, sender=sender, key=key)
+        return None if row is None else Message._make(row)
+
+    def next_seq(self, recipient: AgentId, queue_limit: int) -> int:
+        """Take the recipient's next number, and a place in its queue.
+
+        Raises:
+            RecipientQueueFull: it has `queue_limit` open messages.
+        """
+        row = self._sql.row(NEXT_SEQ, agent=recipient, most=queue_limit)
+        if row is None:
+            if self._sql.row("SELECT 1 FROM agent WHERE id = :agent", agent=recipient) is None:
+                raise TargetNotFound(f"online target not found: {recipient}")
+            raise RecipientQueueFull(
+                f"recipient has {queue_limit} open requests", nextAction="wait_for_the_recipient", retryAfter=5
+            )
+        seq: int = row[0]
+        return seq
+
+    def add(self, message: Message) -> Message:
+        """Store a new message; returns it with its number."""
+        number = self._sql.insert(
+            INSERT,
+            id=message.id,
+            project=message.project,
+            sender=message.sender,
+            sender_name=message.sender_name,
+            recipient=message.recipient,
+            recipient_name=message.recipient_name,
+            delivery=message.delivery,
+            hops=message.hops,
+            max_hops=message.max_hops,
+            seq=message.seq,
+            correlation_id=message.correlation_id,
+            reply_to=message.reply_to,
+            idempotency_key=message.idempotency_key,
+            sent_at=message.sent_at,
+            expires_at=message.expires_at,
+            status=str(message.status),
+        )
+        self._sql.run(INSERT_BODY, message=number, text=message.body)
+        return message._replace(number=number)
+
+    def save_delivered(self, message: Message) -> None:
+        self._sql.run(DELIVERED, number=message.number, at=message.delivered_at)
+
+    def save_final(self, message: Message, *, tell_sender: bool, tell_recipient: bool) -> Message:
+        """Store a message that has become final, and number that for those who are to be told."""
+        sender_event = self._next_event(message.sender) if tell_sender else None
+        recipient_event = self._next_event(message.recipient) if tell_recipient else None
+        self._sql.run(
+            FINAL,
+            number=message.number,
+            status=str(message.status),
+            replied_at=message.replied_at,
+            cancelled_at=message.cancelled_at,
+            final_at=message.final_at,
+            sender_event=sender_event,
+            sender_owed=int(tell_sender),
+            recipient_event=recipient_event,
+            recipient_owed=int(tell_recipient),
+        )
+        if message.reply is not None:
+            self._sql.run(INSERT_REPLY, message=message.number, text=message.reply)
+        self._sql.run(CLOSED, agent=message.recipient)
+        return message._replace(sender_event=sender_event, recipient_event=recipient_event)
+
+    def _next_event(self, agent: AgentId) -> int:
+        row = self._sql.row(NEXT_EVENT, agent=agent)
+        assert row is not None, "an agent is never deleted"
+        number: int = row[0]
+        return number
+
+    def list(self, statement: str, **values: Any) -> list[Message]:
+        """The messages that one of this module's statements selects."""
+        return list(map(Message._make, self._sql.rows(statement, **values)))
+
+    def got(self, numbers: Iterable[tuple[int, bool]]) -> None:
+        """Those final states reached their agent; True is the sender."""
+        for number, sender in numbers:
+            self._sql.run(SENDER_GOT if sender else RECIPIENT_GOT, number=number)
+
+    def purge(self, before: Millis, most: int) -> int:
+        """Delete messages that were final at `before` or earlier, `most` at a time; returns how many."""
+        numbers = self._sql.rows(PURGEABLE, before=before, most=most)
+        for (number,) in numbers:
+            for statement in PURGE:
+                self._sql.run(statement, number=number)
+        return len(numbers)
+
+    def count(self) -> int:
+        row = self._sql.row(COUNT)
+        return int(row[0]) if row else 0
+
+    def oldest_pending(self) -> tuple[Millis | None, int]:
+        """When the oldest queued message was sent, and how many are queued."""
+        row = self._sql.row(OLDEST_PENDING)
+        return (row[0], row[1]) if row else (None, 0)
+
+    def owes(self, project: str) -> Sequence[tuple[str, str, str, int, Millis]]:
+        """(recipient, sender, status, how many, since) of the project's open messages."""
+        return self._sql.rows(OWES, project=project)  # type: ignore[return-value]

@@ -1,8 +1,16 @@
-"""What all tests share: the `requirement` marker, and the count of promises that later parts owe."""
+"""What all tests share: the `requirement` marker, one hub process, and the count of promises that later parts owe."""
+
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
+from tests.hub_process import ADMIN, Agent, HubProcess, Project
 from tests.requirements import CURRENT_PART, REQUIREMENTS
+
+LISTED = {"listed-a": "token-of-listed-a", "listed-b": "token-of-listed-b"}
+_numbers = itertools.count(1)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -20,3 +28,49 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def hub_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubProcess]:
+    """One hub for all tests that need nothing but a project of their own."""
+    tokens = ", ".join(f'"{name}": "{token}"' for name, token in LISTED.items())
+    hub = HubProcess(tmp_path_factory.mktemp("hub"), KXM_PROJECT_TOKENS=f"{{{tokens}}}").start()
+    yield hub
+    hub.stop()
+
+
+@pytest.fixture
+def start_hub(tmp_path: Path) -> Iterator[Callable[..., HubProcess]]:
+    """Start a hub of the test's own, with variables; stopped at the end."""
+    started: list[HubProcess] = []
+
+    def start(**variables: str) -> HubProcess:
+        hub = HubProcess(tmp_path / f"hub-{len(started)}", **variables)
+        started.append(hub.start())
+        return hub
+
+    yield start
+    for hub in started:
+        if hub.process.poll() is None:
+            hub.stop()
+
+
+def fresh_project(hub: HubProcess) -> Project:
+    return Project(hub, f"project-{next(_numbers)}", hub.admin)
+
+
+@pytest.fixture
+def project(hub_process: HubProcess) -> Project:
+    """A project that no other test has seen."""
+    assert hub_process.admin == ADMIN
+    return fresh_project(hub_process)
+
+
+@pytest.fixture
+def lead(project: Project) -> Agent:
+    return project.register("lead")
+
+
+@pytest.fixture
+def reviewer(project: Project) -> Agent:
+    return project.register("reviewer")

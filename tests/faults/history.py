@@ -6,7 +6,7 @@ in the store. An operation without an answer may or may not have happened; every
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -67,10 +67,16 @@ class Operation:
 
 @dataclass(slots=True)
 class History:
-    """Operations in the order in which they began; `mark` names the start of a round."""
+    """Operations in the order in which they began."""
 
     operations: list[Operation] = field(default_factory=list)
     _clock: int = 0
+    _due: int = 0
+    _call: Callable[[], None] | None = None
+
+    def call_after(self, answers: int, call: Callable[[], None]) -> None:
+        """Call once, when that many more answers have come."""
+        self._due, self._call = answers, call
 
     def tick(self) -> int:
         self._clock += 1
@@ -96,6 +102,9 @@ class History:
         operation.outcome = Outcome.DONE if status < 400 else Outcome.REFUSED
         if seen is not None:
             operation.message = seen.id
+        self._due -= 1
+        if self._due == 0 and self._call is not None:
+            self._call()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 from .connection import Answer, Connection, Gone, frames
 from .history import Act, History, Operation, Record
-from .hub_process import TOKEN
+from .victim import TOKEN
 
 PROJECT = "faults"
 

@@ -30,12 +30,12 @@ def skip_unless_possible() -> None:
         pytest.skip(f"power cuts need {', '.join(missing)}: apt-get install xfsprogs e2fsprogs")
     if not Path("/dev/loop-control").exists():
         pytest.skip("power cuts need loop devices: /dev/loop-control is missing")
-    if subprocess.run(["losetup", "--find"], capture_output=True).returncode != 0:
+    if subprocess.run(["losetup", "--find"], check=False, capture_output=True).returncode != 0:
         pytest.skip("power cuts need a free loop device")
 
 
 def _run(*command: str | Path) -> None:
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
+    done = subprocess.run([str(part) for part in command], check=False, capture_output=True, text=True)
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(map(str, command))}: {done.stderr.strip()}")
 

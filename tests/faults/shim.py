@@ -1,11 +1,9 @@
 """C shims loaded before libc: compiled with `cc` when a test asks for one."""
 
-import mmap
 import shutil
 import struct
 import subprocess
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,48 +28,53 @@ def compiled(name: str, folder: Path) -> Path:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailingCalls:
-    """Calls of one kind on files below `path` that fail while switched on.
+    """Calls of one kind on files whose path contains `path`: off until `on`, for every process of `environment`.
 
     `calls` are of write, fsync, ftruncate, open, unlink; `kind` is EIO, ENOSPC, EROFS, EINTR or SHORT.
     """
 
     library: Path
-    folder: Path
+    panel: Path
     path: str
     calls: str
     kind: str
-    nth: int = 1
     sticky: bool = False
 
-    @property
-    def _switch(self) -> Path:
-        return self.folder / "fault-switch"
+    def __post_init__(self) -> None:
+        self.panel.write_bytes(bytes(24))
 
-    @property
-    def _counter(self) -> Path:
-        return self.folder / "fault-counter"
-
-    def environment(self) -> Mapping[str, str]:
-        self._counter.write_bytes(bytes(16))
+    def environment(self) -> dict[str, str]:
         return {
             "LD_PRELOAD": str(self.library),
             "FAULT_CALLS": self.calls,
             "FAULT_KIND": self.kind,
             "FAULT_PATH": self.path,
-            "FAULT_SWITCH": str(self._switch),
-            "FAULT_NTH": str(self.nth),
             "FAULT_STICKY": "1" if self.sticky else "0",
-            "FAULT_COUNTER": str(self._counter),
+            "FAULT_PANEL": str(self.panel),
         }
 
-    def on(self) -> None:
-        self._switch.touch()
+    def _set(self, *values: int) -> None:
+        # Written in place, never truncated: the other process has the file mapped.
+        with self.panel.open("r+b") as file:
+            file.write(struct.pack(f"{len(values)}Q", *values))
+
+    def on(self, nth: int = 1) -> None:
+        """From now on the `nth` call fails, when sticky all later ones too; the counts begin anew."""
+        self._set(0, 0, 0)
+        self._set(nth)
 
     def off(self) -> None:
-        self._switch.unlink(missing_ok=True)
+        self._set(0)
 
-    def counted(self) -> tuple[int, int]:
-        """Calls seen while on, and how many of them failed."""
-        with self._counter.open("rb") as file, mmap.mmap(file.fileno(), 16, access=mmap.ACCESS_READ) as shared:
-            seen, failed = struct.unpack("QQ", shared[:16])
-        return seen, failed
+    @property
+    def seen(self) -> int:
+        """Calls counted since `on`."""
+        return self._counts()[1]
+
+    @property
+    def failed(self) -> int:
+        return self._counts()[2]
+
+    def _counts(self) -> tuple[int, int, int]:
+        nth, seen, failed = struct.unpack("3Q", self.panel.read_bytes())
+        return nth, seen, failed

@@ -3,10 +3,8 @@
  * FAULT_CALLS    names, comma separated: write fsync ftruncate open unlink
  * FAULT_KIND     EIO ENOSPC EROFS EINTR SHORT
  * FAULT_PATH     only files whose path contains this
- * FAULT_SWITCH   armed only while this file exists; calls are counted only then
- * FAULT_NTH      the call that fails, 1 for the first
  * FAULT_STICKY   1: every call from the n-th on fails
- * FAULT_COUNTER  16 bytes shared with the test: calls counted, calls that failed
+ * FAULT_PANEL    24 bytes shared with the test: n (0: off), calls counted, calls that failed
  *
  * A file opened only for reading is never refused, as on a full or read-only disk.
  */
@@ -25,18 +23,18 @@
 
 #define NEXT(name, type) ((type)dlsym(RTLD_NEXT, name))
 
-static uint64_t *counter(void)
+static uint64_t *panel(void)
 {
-    static uint64_t private_counter[2];
+    static uint64_t nothing[3];
     static uint64_t *shared;
     if (shared)
         return shared;
-    const char *path = getenv("FAULT_COUNTER");
+    const char *path = getenv("FAULT_PANEL");
     int fd = path ? NEXT("open", int (*)(const char *, int, ...))(path, O_RDWR) : -1;
-    void *at = fd < 0 ? MAP_FAILED : mmap(NULL, 16, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void *at = fd < 0 ? MAP_FAILED : mmap(NULL, 24, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (fd >= 0)
         close(fd);
-    return shared = at == MAP_FAILED ? private_counter : at;
+    return shared = at == MAP_FAILED ? nothing : at;
 }
 
 static int chosen(const char *call)
@@ -50,15 +48,15 @@ static int chosen(const char *call)
 /* 0: let it through. -1: fail with errno set. 1: write only a part. */
 static int verdict(const char *call, const char *path)
 {
-    const char *part = getenv("FAULT_PATH"), *armed = getenv("FAULT_SWITCH"), *kind = getenv("FAULT_KIND");
-    if (!kind || !chosen(call) || !path || (part && !strstr(path, part)) || (armed && access(armed, F_OK) != 0))
+    const char *part = getenv("FAULT_PATH"), *kind = getenv("FAULT_KIND");
+    uint64_t nth = panel()[0];
+    if (!nth || !kind || !chosen(call) || !path || (part && !strstr(path, part)))
         return 0;
-    uint64_t nth = getenv("FAULT_NTH") ? strtoull(getenv("FAULT_NTH"), NULL, 10) : 1;
     int sticky = getenv("FAULT_STICKY") && *getenv("FAULT_STICKY") == '1';
-    uint64_t count = __atomic_add_fetch(&counter()[0], 1, __ATOMIC_SEQ_CST);
+    uint64_t count = __atomic_add_fetch(&panel()[1], 1, __ATOMIC_SEQ_CST);
     if (count < nth || (count > nth && !sticky))
         return 0;
-    __atomic_add_fetch(&counter()[1], 1, __ATOMIC_SEQ_CST);
+    __atomic_add_fetch(&panel()[2], 1, __ATOMIC_SEQ_CST);
     if (strcmp(kind, "SHORT") == 0)
         return 1;
     errno = strcmp(kind, "ENOSPC") == 0  ? ENOSPC

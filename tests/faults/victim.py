@@ -1,4 +1,4 @@
-"""A real hub in a process of its own, with a state folder of its own."""
+"""A real hub in a process of its own that tests may hurt: killed, cut off, started again on the same store."""
 
 import os
 import re
@@ -22,7 +22,7 @@ TOKEN = "a-project-token-of-a-fault-test"
 
 
 @dataclass(slots=True)
-class HubProcess:
+class Victim:
     """Use `started`, which always ends it. `data` is the store's file; both outlive the process."""
 
     state: Path
@@ -126,9 +126,9 @@ def started(
     data: Path | None = None,
     prefix: Sequence[str] = (),
     **settings: str,
-) -> Iterator[HubProcess]:
+) -> Iterator[Victim]:
     """A hub that is ready; killed when the block ends, however it ends."""
-    hub = HubProcess(folder / "state", data or folder / "hub.db", command=command, settings=settings, prefix=prefix)
+    hub = Victim(folder / "state", data or folder / "hub.db", command=command, settings=settings, prefix=prefix)
     try:
         hub.start()
         yield hub

@@ -1,5 +1,4 @@
 """Where this user's state lies: plain `os` only, for the hot commands and for everybody else.
-# ruff: noqa: PTH  (pathlib takes 8 ms to import)
 
 <state root>/                     KXM_STATE_HOME, else $XDG_STATE_HOME/kxm, else ~/.local/state/kxm
 ├── hub-env.json                  saved credentials of the hub
@@ -12,7 +11,7 @@
 
 import os
 import sys
-from collections.abc import Mapping
+from _collections_abc import Mapping  # loaded anyway; `collections.abc` is 3 ms
 
 DEFAULT_URL = "http://127.0.0.1:7331"
 # sockaddr_un holds 104 bytes on macOS and 108 on Linux, the closing NUL included.

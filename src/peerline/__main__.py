@@ -1,0 +1,5 @@
+"""`python -m peerline` is `peerline`."""
+
+from peerline.cli.hot import peerline
+
+peerline()

@@ -1,0 +1,41 @@
+"""The bytes of an answer: status line, headers and body in one piece."""
+
+from http import HTTPStatus
+from typing import Final
+
+from peerline.server.exchange import Response
+
+STATUS_LINES: Final[dict[int, str]] = {
+    status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n" for status in HTTPStatus
+}
+BODILESS: Final = frozenset({204, 304})
+CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+
+def encode_response(response: Response, *, bodiless: bool, close: bool) -> bytes:
+    """The whole answer; with `bodiless` (HEAD) the length stays and the body goes.
+
+    Raises:
+        ValueError: a header that would break the framing.
+    """
+    head = encode_head(response.status, response.headers)
+    end = "connection: close\r\n\r\n" if close else "\r\n"
+    if response.status in BODILESS:
+        return (head + end).encode("latin-1")
+    body = response.body
+    encoded = f"{head}content-length: {len(body)}\r\n{end}".encode("latin-1")
+    return encoded if bodiless else encoded + body
+
+
+def encode_stream_head(headers: tuple[tuple[str, str], ...]) -> bytes:
+    return (encode_head(200, headers) + "connection: keep-alive\r\n\r\n").encode("latin-1")
+
+
+def encode_head(status: int, headers: tuple[tuple[str, str], ...]) -> str:
+    head = (STATUS_LINES.get(status) or f"HTTP/1.1 {status} \r\n") + "".join(
+        [f"{name}: {value}\r\n" for name, value in headers]
+    )
+    # One line each and nothing more: a value that smuggles a line end would start a second answer.
+    if head.count("\n") != len(headers) + 1 or head.count("\r") != len(headers) + 1:
+        raise ValueError("line end inside a response header")
+    return head

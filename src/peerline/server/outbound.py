@@ -1,0 +1,340 @@
+"""What leaves a connection: answers in the order of their requests, or one stream; never more than the peer takes."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable
+from typing import Final, cast
+
+from peerline.core.limits import STREAM_BUFFER_BYTES
+from peerline.database.later import Later
+from peerline.server.deadlines import NEVER, Deadlines, Wheel
+from peerline.server.encoding import encode_response, encode_stream_head
+from peerline.server.exchange import Answer, Application, Peer, Response, Stream
+from peerline.server.peers import peer_of
+
+logger = logging.getLogger(__name__)
+
+STREAM_HIGH_WATER: Final = 65_536
+
+# Phases of the request side; each index finds its limit in `Shared.limits`. `began` is when the phase's clock started.
+FRESH, IDLE, HEAD, BODY = range(4)
+
+
+class Shared:
+    """What all connections of one server share."""
+
+    __slots__ = ("app", "body_bytes", "connections", "deadlines", "emptied", "limits", "wheel")
+
+    def __init__(self, app: Application, deadlines: Deadlines, wheel: Wheel, body_bytes: int) -> None:
+        self.app = app
+        self.body_bytes = body_bytes
+        self.deadlines = deadlines
+        self.wheel = wheel
+        self.limits = (deadlines.head_s, deadlines.idle_s, deadlines.head_s, deadlines.body_s)
+        self.connections: set[Outbound] = set()
+        self.emptied: Callable[[], None] | None = None
+
+
+class Slot:
+    """The place in the queue of an answer that is not written yet; `connection` is None once that is gone."""
+
+    __slots__ = ("answer", "bodiless", "close", "connection", "linger")
+
+    def __init__(self, connection: "Outbound", *, bodiless: bool, close: bool, linger: bool = False) -> None:
+        self.answer: Response | Stream | bytes | None = None
+        self.bodiless = bodiless
+        self.close = close
+        self.connection: Outbound | None = connection
+        self.linger = linger
+
+    def settled(self, later: "Later[Response] | Later[Response | Stream]") -> None:
+        connection = self.connection
+        if connection is None:
+            _drop(later)
+            return
+        try:
+            self.answer = later.result()
+        except Exception:
+            logger.exception("a pending answer failed")
+            self.answer = connection.failed()
+        connection.advance()
+
+
+def _drop(later: "Later[Response] | Later[Response | Stream]") -> None:
+    try:
+        result = later.result()
+    except Exception:
+        logger.exception("a pending answer failed after its caller had gone")
+        return
+    if isinstance(result, Stream):
+        result.closed()
+
+
+class Outbound(asyncio.Protocol):
+    """The writing half. `ended` means: no further request is taken from this connection."""
+
+    __slots__ = (
+        "_backlog",
+        "_closing",
+        "_queue",
+        "_stream",
+        "armed",
+        "began",
+        "due",
+        "ended",
+        "paused",
+        "peer",
+        "phase",
+        "shared",
+        "transport",
+    )
+
+    def __init__(self, shared: Shared) -> None:
+        self.shared = shared
+        self.transport: asyncio.Transport | None = None
+        self.peer: Peer | None = None
+        self.phase = FRESH
+        self.began = shared.wheel.now
+        self.due: float = NEVER
+        self.armed: float = NEVER
+        self.ended = False
+        self.paused = False
+        self._closing = False
+        self._backlog = 0
+        self._queue: deque[Slot] | None = None
+        self._stream: Stream | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast(asyncio.Transport, transport)  # uvloop's is none by inheritance
+        self.peer = peer_of(transport)
+        self.shared.connections.add(self)
+        self.watch()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self.ended = True
+        self.transport = None
+        shared = self.shared
+        shared.wheel.forget(self)
+        shared.connections.discard(self)
+        queue, self._queue = self._queue, None
+        for slot in queue or ():
+            slot.connection = None
+            if isinstance(slot.answer, Stream):
+                slot.answer.closed()
+        stream, self._stream = self._stream, None
+        if stream is not None:
+            stream.closed()
+        if not shared.connections and shared.emptied is not None:
+            shared.emptied()
+
+    # Answers
+
+    def put(self, answer: Answer, *, bodiless: bool, close: bool) -> None:
+        """Queue the answer of the request read last; write it now if nothing is before it."""
+        if type(answer) is Response and not self._queue:
+            self._send(answer, bodiless, close, False)
+            return
+        slot = Slot(self, bodiless=bodiless, close=close)
+        self._enqueue(slot)
+        if isinstance(answer, Later):
+            answer.then(slot.settled)
+        else:
+            slot.answer = answer
+            self.advance()
+
+    def put_last(self, response: Response) -> None:
+        """Queue a refusal after which nothing is read any more."""
+        self.ended = True
+        slot = Slot(self, bodiless=False, close=True, linger=True)
+        slot.answer = response
+        self._enqueue(slot)
+        self.advance()
+
+    def put_bytes(self, data: bytes) -> None:
+        slot = Slot(self, bodiless=False, close=False)
+        slot.answer = data
+        self._enqueue(slot)
+        self.advance()
+
+    @property
+    def pending(self) -> int:
+        return len(self._queue) if self._queue else 0
+
+    def _enqueue(self, slot: Slot) -> None:
+        if self._queue is None:
+            self._queue = deque()
+        self._queue.append(slot)
+
+    def advance(self) -> None:
+        """Write what is at the head of the queue and known."""
+        # `_queue` itself, each time: a stream or a last answer takes it away below us.
+        while self._queue and (answer := self._queue[0].answer) is not None:
+            slot = self._queue.popleft()
+            if type(answer) is bytes:
+                self._write(answer)
+            elif isinstance(answer, Response):
+                self._send(answer, slot.bodiless, slot.close, slot.linger)
+            elif isinstance(answer, Stream):
+                self._open(answer, slot.bodiless)
+        if self._stream is None:
+            if self.ended and not self._queue and not self._closing:
+                self.finish()
+            self.watch()
+            self.drained()
+
+    def drained(self) -> None:
+        """The queue is shorter than it was, or the transport takes bytes again."""
+
+    def failed(self) -> Response:
+        assert self.peer is not None
+        return self.shared.app.refuse(500, "internal_error", "internal server error", self.peer)
+
+    def _send(self, response: Response, bodiless: bool, close: bool, linger: bool) -> None:
+        close = close or response.close
+        try:
+            data = encode_response(response, bodiless=bodiless, close=close)
+        except ValueError:
+            logger.exception("an answer could not be written")
+            data = encode_response(self.failed(), bodiless=bodiless, close=close)
+        self._write(data)
+        if self.phase <= IDLE:
+            self.began = self.shared.wheel.now
+        if close:
+            self.ended = True
+            self._abandon()
+            self.finish(linger=linger)
+
+    def _abandon(self) -> None:
+        queue, self._queue = self._queue, None
+        for slot in queue or ():
+            slot.connection = None
+            if isinstance(slot.answer, Stream):
+                slot.answer.closed()
+
+    def _write(self, data: bytes) -> None:
+        if self.transport is not None and not self._closing:
+            self.transport.write(data)
+
+    def finish(self, *, linger: bool = False) -> None:
+        """Close once what was written has left. With `linger` the peer may go on sending for a moment, unread:
+        closing at once would reset the connection and could take the refusal away from under its reader."""
+        if self._closing or self.transport is None:
+            return
+        self._closing = self.ended = True
+        if linger and self.transport.can_write_eof():
+            self.transport.write_eof()
+            self._due_at(self.shared.wheel.now + self.shared.deadlines.linger_s)
+        else:
+            self.transport.close()
+            self._due_at(self.shared.wheel.now + self.shared.deadlines.stall_s)
+
+    # Streams; the connection is the stream's Sink
+
+    def _open(self, stream: Stream, bodiless: bool) -> None:
+        self.ended = True
+        self._abandon()
+        if self.transport is None or self._closing:
+            stream.closed()
+            return
+        self.transport.write(encode_stream_head(stream.headers))
+        if bodiless:
+            stream.closed()
+            self.finish()
+            return
+        self._stream = stream
+        self.transport.set_write_buffer_limits(high=STREAM_HIGH_WATER)
+        self.shared.wheel.forget(self)
+        self.due = NEVER
+        self.lighten()
+        try:
+            stream.opened(self)
+        except Exception:
+            logger.exception("a stream could not be opened")
+            self.abort()
+
+    def lighten(self) -> None:
+        """Let go of everything only requests need: thousands of streams stay open for days."""
+        self.peer = None
+
+    def write(self, data: bytes) -> None:
+        transport = self.transport
+        if transport is None or self._closing:
+            return
+        transport.write(data)
+        if self.paused and transport.get_write_buffer_size() > STREAM_BUFFER_BYTES:
+            self.abort()
+
+    def close(self) -> None:
+        self.finish()
+
+    def abort(self) -> None:
+        self._closing = self.ended = True
+        if self.transport is not None:
+            self.transport.abort()
+
+    # Back-pressure and time
+
+    def pause_writing(self) -> None:
+        self.paused = True
+        if self.transport is not None:
+            self._backlog = self.transport.get_write_buffer_size()
+        self._due_at(min(self.due, self.shared.wheel.now + self.shared.deadlines.stall_s))
+
+    def resume_writing(self) -> None:
+        self.paused = False
+        if self._closing:
+            return
+        self.due = NEVER
+        if self._stream is not None:
+            self._stream.resumed()
+        else:
+            self.watch()
+            self.drained()
+
+    def watch(self) -> None:
+        """Set the deadline that the present state asks for."""
+        if self._closing or self._stream is not None:
+            return
+        shared = self.shared
+        ours = self._queue and self.phase <= IDLE  # the next move is ours, and takes as long as it takes
+        due = NEVER if ours else self.began + shared.limits[self.phase]
+        if self.paused:
+            due = min(due, self.due)
+        self.due = due
+        if due < self.armed:
+            shared.wheel.arm(self)
+
+    def _due_at(self, due: float) -> None:
+        self.due = due
+        if due < self.armed:
+            self.shared.wheel.arm(self)
+
+    def expire(self) -> None:
+        if self.transport is None:
+            return
+        if self.paused:
+            waiting = self.transport.get_write_buffer_size()
+            if waiting < self._backlog:
+                self._backlog = waiting
+                self._due_at(self.shared.wheel.now + self.shared.deadlines.stall_s)
+            else:
+                self.abort()
+        elif self._closing:
+            self.abort()
+        elif self.phase in (HEAD, BODY):
+            self.overdue()
+        else:
+            self.finish()
+
+    def overdue(self) -> None:
+        """A request was not received in time."""
+
+    def shutdown(self) -> None:
+        """Take no more requests; close once every pending answer is written. A stream is closed now."""
+        if self._stream is not None:
+            self.finish()
+            return
+        self.ended = True
+        if not self._queue:
+            self.finish()

@@ -30,6 +30,10 @@ class Later(Generic[T]):
     def failed(self) -> bool:
         return self._error is not None
 
+    @property
+    def error(self) -> BaseException | None:
+        return self._error
+
     def succeed(self, value: T) -> None:
         """Settle with `value`; of several attempts to settle the first counts."""
         if not self._settled:

@@ -89,7 +89,7 @@ class Writer:
             pass
 
     def step(self) -> bool:
-        """Take what is queued (waiting for at least one), run it as a group, hand the outcomes back; False at the end."""
+        """Take what is queued (waiting for at least one) and run it as a group; False at the end."""
         job = self._jobs.get()
         if job is None:
             return False

@@ -40,7 +40,7 @@ class Request:
 
 @dataclass(slots=True, kw_only=True)
 class Response:
-    """`headers` are complete but for `content-length` and `connection`, which the caller adds (204 gets neither body nor length)."""
+    """`headers` are complete but for `content-length` and `connection`, which the caller adds (204: no body, no length)."""
 
     status: int
     headers: tuple[tuple[str, str], ...] = ()

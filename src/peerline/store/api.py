@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
+from peerline.core.errors import Stopping, Unavailable
 from peerline.core.ids import AgentId
 from peerline.core.message import Message
 from peerline.database.later import Later
@@ -37,6 +38,17 @@ class Tx:
         self.tokens = TokenTable(sql)
         self.hints: list[Hint] = []
 
+        self._sql = sql
+
+    def try_disk(self) -> None:
+        """Change something and change it back: does the disk take writes again?"""
+        self._sql.run("INSERT INTO note (message, number, at, text) VALUES (0, 0, 0, '')")
+        self._sql.run("DELETE FROM note WHERE message = 0")
+
+    @property
+    def writes(self) -> int:
+        return self._sql.writes
+
     def wake(self, agent: AgentId, kind: str, message: Message, detail: object = None) -> None:
         self.hints.append(Hint(agent, kind, message, detail))
 
@@ -46,6 +58,7 @@ class Store:
         self._writer = writer
         self._wake = wake
         self._tx: Tx | None = None
+        self.trouble: str | None = None  # why the disk refused the newest write; None once one succeeded again
 
     def write(self, work: Callable[[Tx], T]) -> Later[T]:
         """Run `work` in one transaction: its result after the commit, or what it raised after the rollback.
@@ -54,20 +67,31 @@ class Store:
         the commit and before the result is handed on, or not at all.
         """
         hints: list[Hint] = []
+        wrote = False
 
         def run(sql: Sql) -> T:
+            nonlocal wrote
             tx = self._tx
             if tx is None:
                 tx = self._tx = Tx(sql)
             hints.clear()
             tx.hints = hints
-            return work(tx)
+            before = sql.writes
+            value = work(tx)
+            wrote = sql.writes != before
+            return value
 
         later = self._writer.submit(run)
 
-        def wake(settled: Later[T]) -> None:
-            if hints and not settled.failed:
-                self._wake(hints)
+        def after(settled: Later[T]) -> None:
+            if settled.failed:
+                if isinstance(settled.error, Unavailable) and not isinstance(settled.error, Stopping):
+                    self.trouble = settled.error.text
+            else:
+                if wrote:
+                    self.trouble = None
+                if hints:
+                    self._wake(hints)
 
-        later.then(wake)
+        later.then(after)
         return later

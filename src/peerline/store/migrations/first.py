@@ -10,9 +10,11 @@ FIRST = Migration(
     1,
     (
         """CREATE TABLE agent (
-            id TEXT PRIMARY KEY, project TEXT NOT NULL, name TEXT NOT NULL, name_key TEXT NOT NULL, purpose TEXT NOT NULL,
+            id TEXT PRIMARY KEY, project TEXT NOT NULL, name TEXT NOT NULL, name_key TEXT NOT NULL,
+            purpose TEXT NOT NULL,
             model TEXT, host TEXT, connected_at INTEGER NOT NULL, last_seen_at INTEGER NOT NULL,
-            next_seq INTEGER NOT NULL DEFAULT 0, open_count INTEGER NOT NULL DEFAULT 0, events INTEGER NOT NULL DEFAULT 0
+            next_seq INTEGER NOT NULL DEFAULT 0, open_count INTEGER NOT NULL DEFAULT 0,
+            events INTEGER NOT NULL DEFAULT 0
         ) STRICT, WITHOUT ROWID""",
         "CREATE UNIQUE INDEX agent_name ON agent (project, name_key)",
         """CREATE TABLE session (
@@ -54,7 +56,8 @@ FIRST = Migration(
             PRIMARY KEY (project, name)
         ) STRICT, WITHOUT ROWID""",
         """CREATE TABLE project_token (
-            id TEXT PRIMARY KEY, project TEXT NOT NULL, digest BLOB NOT NULL, label TEXT NOT NULL, listed INTEGER NOT NULL,
+            id TEXT PRIMARY KEY, project TEXT NOT NULL, digest BLOB NOT NULL, label TEXT NOT NULL,
+            listed INTEGER NOT NULL,
             created_at INTEGER NOT NULL, expires_at INTEGER, revoked_at INTEGER
         ) STRICT, WITHOUT ROWID""",
     ),

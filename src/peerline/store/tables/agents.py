@@ -20,7 +20,8 @@ SEEN = "UPDATE agent SET last_seen_at = :at WHERE id = :id"
 EVENTS = "SELECT events FROM agent WHERE id = :id"
 SESSIONS = "SELECT key_digest, agent, opened_at, lease_until FROM session"
 OPEN_SESSION = """
-    INSERT INTO session (key_digest, agent, opened_at, lease_until) VALUES (:key_digest, :agent, :opened_at, :lease_until)
+    INSERT INTO session (key_digest, agent, opened_at, lease_until)
+    VALUES (:key_digest, :agent, :opened_at, :lease_until)
 """
 RENEW_SESSION = "UPDATE session SET lease_until = :until WHERE key_digest = :key_digest"
 CLOSE_SESSION = "DELETE FROM session WHERE key_digest = :key_digest"

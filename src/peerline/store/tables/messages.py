@@ -9,32 +9,26 @@ from peerline.core.message import Message
 from peerline.database.sql import Sql
 
 _SELECT = """
-    SELECT m.number, m.id, m.project, m.sender, m.sender_name, m.recipient, m.recipient_name, b.text, m.delivery, m.hops,
-        m.max_hops, m.seq, m.correlation_id, m.reply_to, m.idempotency_key, m.sent_at, m.expires_at, m.delivered_at,
-        m.replied_at, m.cancelled_at, m.status, r.text, m.sender_event, m.recipient_event
-    FROM message m JOIN body b ON b.message = m.number LEFT JOIN reply r ON r.message = m.number
+    SELECT m.number, m.id, m.project, m.sender, m.sender_name, m.recipient, m.recipient_name, b.text, m.delivery,
+        m.hops, m.max_hops, m.seq, m.correlation_id, m.reply_to, m.idempotency_key, m.sent_at, m.expires_at,
+        m.delivered_at, m.replied_at, m.cancelled_at, m.status, r.text, m.sender_event, m.recipient_event
+    FROM message m JOIN body b ON b.message = m.number LEFT JOIN reply r ON r.message = m.number WHERE
 """
-GET = _SELECT + "WHERE m.id = :id"
-BY_KEY = _SELECT + "WHERE m.sender = :sender AND m.idempotency_key = :key"
-OPEN_FOR = _SELECT + "WHERE m.recipient = :agent AND m.final_at IS NULL AND m.seq > :after ORDER BY m.seq LIMIT :most"
-QUEUED_FOR = (
-    _SELECT
-    + "WHERE m.recipient = :agent AND m.final_at IS NULL AND m.status = 'queued' AND m.seq > :after ORDER BY m.seq LIMIT :most"
-)
-OPEN_FROM = _SELECT + "WHERE m.sender = :agent AND m.final_at IS NULL ORDER BY m.number DESC LIMIT :most"
-SENT = _SELECT + "WHERE m.sender = :agent AND m.number < :before ORDER BY m.number DESC LIMIT :most"
-DUE = _SELECT + "WHERE m.final_at IS NULL AND m.expires_at <= :now ORDER BY m.expires_at LIMIT :most"
-DUE_FOR = _SELECT + "WHERE m.recipient = :agent AND m.final_at IS NULL AND m.expires_at <= :now"
-TOLD = _SELECT + "WHERE m.sender = :agent AND m.sender_event > :after ORDER BY m.sender_event LIMIT :most"
-HEARD = _SELECT + "WHERE m.recipient = :agent AND m.recipient_event > :after ORDER BY m.recipient_event LIMIT :most"
-OWED = (
-    _SELECT
-    + "WHERE m.sender = :agent AND m.sender_owed = 1 AND m.sender_event > :after ORDER BY m.sender_event LIMIT :most"
-)
-OWED_TO = (
-    _SELECT
-    + "WHERE m.recipient = :agent AND m.recipient_owed = 1 AND m.recipient_event > :after ORDER BY m.recipient_event LIMIT :most"
-)
+_OPEN = "m.recipient = :agent AND m.final_at IS NULL"
+GET = _SELECT + "m.id = :id"
+BY_KEY = _SELECT + "m.sender = :sender AND m.idempotency_key = :key"
+OPEN_FOR = _SELECT + _OPEN + " AND m.seq > :after ORDER BY m.seq LIMIT :most"
+QUEUED_FOR = _SELECT + _OPEN + " AND m.status = 'queued' AND m.seq > :after ORDER BY m.seq LIMIT :most"
+DUE_FOR = _SELECT + _OPEN + " AND m.expires_at <= :now"
+OPEN_FROM = _SELECT + "m.sender = :agent AND m.final_at IS NULL ORDER BY m.number DESC LIMIT :most"
+SENT = _SELECT + "m.sender = :agent AND m.number < :before ORDER BY m.number DESC LIMIT :most"
+DUE = _SELECT + "m.final_at IS NULL AND m.expires_at <= :now ORDER BY m.expires_at LIMIT :most"
+_TO_SENDER = "m.sender = :agent AND m.sender_event > :after ORDER BY m.sender_event LIMIT :most"
+_TO_RECIPIENT = "m.recipient = :agent AND m.recipient_event > :after ORDER BY m.recipient_event LIMIT :most"
+TOLD = _SELECT + _TO_SENDER
+HEARD = _SELECT + _TO_RECIPIENT
+OWED = _SELECT + "m.sender_owed = 1 AND " + _TO_SENDER
+OWED_TO = _SELECT + "m.recipient_owed = 1 AND " + _TO_RECIPIENT
 
 NEXT_SEQ = """
     UPDATE agent SET next_seq = next_seq + 1, open_count = open_count + 1
@@ -193,4 +187,4 @@ class MessageTable:
 
     def owes(self, project: str) -> Sequence[tuple[str, str, str, int, Millis]]:
         """(recipient, sender, status, how many, since) of the project's open messages."""
-        return self._sql.rows(OWES, project=project)  # type: ignore[return-value]
+        return self._sql.rows(OWES, project=project)

@@ -1,0 +1,274 @@
+"""The composition root: a hub put together from its parts, served until it is told to stop."""
+
+import asyncio
+import os
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from peerline import __version__
+from peerline.core.access import Access
+from peerline.core.errors import Invalid
+from peerline.core.rate import RateWindow
+from peerline.database.checkpoint import Checkpoints
+from peerline.database.connection import open_writer, prepare
+from peerline.database.lock import FileLock
+from peerline.database.migrations import migrate
+from peerline.database.sql import Sql
+from peerline.database.writer import Writer
+from peerline.hub.agents import Agents
+from peerline.hub.clock import HubClock
+from peerline.hub.facts import Facts
+from peerline.hub.journal import Journal
+from peerline.hub.leases import Leases
+from peerline.hub.messages import Messages
+from peerline.hub.projects import Projects
+from peerline.hub.sweeper import Sweeper
+from peerline.hub.wakeups import Wakeups
+from peerline.server.agents import AgentRoutes
+from peerline.server.app import HubApplication
+from peerline.server.auth import Auth
+from peerline.server.deadlines import Deadlines
+from peerline.server.events import EventRoutes, Wheel
+from peerline.server.guards import Guard
+from peerline.server.health import HealthRoutes
+from peerline.server.leases import LeaseRoutes
+from peerline.server.listen import serve as serve_http
+from peerline.server.messages import MessageRoutes
+from peerline.server.routes import Routes
+from peerline.settings import HubSettings
+from peerline.store.api import Store
+from peerline.store.migrations import MIGRATIONS
+from peerline.store.tables.agents import AgentTable
+from peerline.store.tables.tokens import TokenTable
+
+Log = Callable[[dict[str, Any]], None]
+Probe = Callable[[str], None]
+
+# The writer hands the interpreter's lock over at each statement; with the default of 5 ms it would wait for the loop
+# up to that long each time.
+SWITCH_S = 0.0005
+FATAL_EXIT = 70
+
+
+def run_hub(
+    settings: HubSettings,
+    *,
+    announce: Callable[[str], None],
+    log: Log = lambda line: None,
+    probe: Probe | None = None,
+) -> int:
+    """Serve until SIGTERM or SIGINT; returns the exit code.
+
+    `announce` gets the line for the person once the hub takes requests; `log` one line at a time, on the loop's
+    thread. `probe` is told the points of each group of work (fault tests).
+
+    Raises:
+        Invalid: settings that a hub must not start with. Held, NotOurs, TooNew, UnsafeFile, OSError: the place.
+    """
+    check(settings)
+    sys.setswitchinterval(SWITCH_S)
+    memory = settings.data_path == ":memory:"
+    path = Path(settings.data_path)
+    lock = None
+    if not memory:
+        prepare(path)
+        lock = FileLock(path)
+    try:
+        connection = open_writer(settings.data_path)
+        try:
+            migrate(connection, MIGRATIONS, None if memory else path, probe)
+            hub = Hub(settings, connection, Checkpoints(settings.data_path), log, probe)
+            try:
+                import uvloop
+            except ImportError:
+                return asyncio.run(hub.serve(announce))
+            return uvloop.run(hub.serve(announce))
+        finally:
+            connection.close()
+    finally:
+        if lock is not None:
+            lock.release()
+
+
+def serve(env: Mapping[str, str], *, probe: Probe | None = None) -> int:
+    """A hub from variables alone, in the foreground and without log: for fault tests and embedding."""
+    return run_hub(HubSettings.from_env(env), announce=lambda line: print(line, flush=True), probe=probe)
+
+
+def check(settings: HubSettings) -> None:
+    """Raises: Invalid: spec/hub.md 3.4."""
+    if not loopback(settings.host) and not settings.auth_token:
+        raise Invalid("KXM_AUTH_TOKEN is required when binding beyond localhost")
+    if settings.stale_after_ms < 100 or settings.message_ttl_ms < 1000 or settings.message_retention_ms < 1000:
+        raise Invalid("stale and message TTL settings are below supported minimums")
+    if settings.rate_limit_window_ms < 100 or settings.rate_limit_max < 1:
+        raise Invalid("rate limit settings are invalid")
+
+
+def loopback(host: str) -> bool:
+    return host in ("localhost", "::1") or host.startswith("127.")
+
+
+class Hub:
+    """All parts of one hub, wired; `serve` runs them on the current event loop."""
+
+    def __init__(
+        self, settings: HubSettings, connection: Any, checkpoints: Checkpoints, log: Log, probe: Probe | None
+    ) -> None:
+        self._settings, self._checkpoints, self._log = settings, checkpoints, log
+        self._clock = HubClock(time.time, time.monotonic)
+        self._fatal: BaseException | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop: asyncio.Event | None = None
+        self._probe = probe
+        self.writer = Writer(
+            connection, checkpoints, self._settle, probe=probe, fatal=self._die, alarm=self._log_is_held
+        )
+        self.journal = Journal(log, self._clock.now)
+        self.wakeups = Wakeups()
+        self.store = Store(self.writer, self.wakeups.fire)
+        self.access = Access(settings.auth_token or None, settings.project_tokens, loopback(settings.host))
+        now, entropy = self._clock.now, os.urandom
+        self.agents = Agents(self.store, self.wakeups, self.journal, self._clock, entropy, settings.stale_after_ms)
+        sql = Sql(connection)
+        self.agents.load(AgentTable(sql).all(), AgentTable(sql).sessions())
+        self.access.put(TokenTable(sql).all())
+        self.facts = Facts(self.store, now)
+        self.messages = Messages(
+            self.store, self.agents, self.wakeups, self.facts, self.journal, now, entropy, settings.queue_limit
+        )
+        self.projects = Projects(self.store, self.access, self.wakeups, self.journal, now, entropy)
+        self.leases = Leases(self.store, self.journal, now)
+        self.rates = RateWindow(settings.rate_limit_max, settings.rate_limit_window_ms)
+        self.wheel = Wheel()
+        self.guard = Guard(settings.host, settings.allowed_hosts)
+        self.sweeper = Sweeper(
+            self.messages, self.agents, self.leases, self.projects, self.facts, self._clock, self.rates,
+            settings.message_retention_ms, self.store,
+        )  # fmt: skip
+
+    def application(self) -> HubApplication:
+        """Needs the running event loop, for waits."""
+        auth = Auth(self.access, self.agents, self._clock)
+        storage = "memory" if self._settings.data_path == ":memory:" else "sqlite"
+        call_later = asyncio.get_running_loop().call_later
+        parts = (
+            HealthRoutes(self.agents, self.store, storage, lambda: self.store.trouble, __version__),
+            AgentRoutes(self.agents, self.messages, self.projects, auth, os.geteuid()),
+            MessageRoutes(self.messages, self.wakeups, self._settings.message_ttl_ms, call_later),
+            EventRoutes(self.store, self.agents, self.wakeups, self.facts, auth, self._clock, self.wheel, self._probe),
+            LeaseRoutes(self.leases),
+        )
+        routes = Routes([route for part in parts for route in part.routes()])
+        return HubApplication(
+            routes, self.guard, auth, self.agents, self.rates, self.journal, self._clock, os.urandom, self._oops
+        )
+
+    async def serve(self, announce: Callable[[str], None]) -> int:
+        settings = self._settings
+        loop = self._loop = asyncio.get_running_loop()
+        stop = self._stop = asyncio.Event()
+        app = self.application()
+
+        def end(number: int) -> None:
+            if app.stopping:
+                os._exit(128 + number)  # asked twice: at once
+            app.stopping = True
+            self.journal.event("hub_stopping", signal=signal.Signals(number).name)
+            stop.set()
+
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, end, number)
+        self.writer.start()
+        sweeping = asyncio.ensure_future(self._sweep())
+        beat = _Every(loop, 1.0, self.wheel.turn)
+        flushing = _Every(loop, 0.25, self.facts.flush)
+
+        def ready(port: int) -> None:
+            self.guard.bind(port)
+            host = f"[{settings.host}]" if ":" in settings.host else settings.host
+            auth = "token" if settings.auth_token or settings.project_tokens else "none"
+            self.journal.event("hub_started", port=port, storage=settings.data_path, auth=auth)
+            announce(f"kxm hub listening at http://{host}:{port}; storage={settings.data_path}; auth={auth}")
+
+        try:
+            await serve_http(
+                app,
+                host=settings.host,
+                port=settings.port,
+                socket_path=Path(settings.socket_path) if settings.socket_path else None,
+                on_ready=ready,
+                stop=stop,
+                http="asgi" if settings.http == "asgi" else "protocol",
+                deadlines=Deadlines(head_s=settings.header_timeout_ms / 1000, body_s=settings.body_timeout_ms / 1000),
+            )
+        finally:
+            sweeping.cancel()
+            beat.stop()
+            flushing.stop()
+            self.agents.flush()
+            self.facts.flush()
+            await loop.run_in_executor(None, self.writer.stop)
+            self._checkpoints.stop()
+        return FATAL_EXIT if self._fatal is not None else 0
+
+    async def _sweep(self) -> None:
+        while True:
+            await asyncio.sleep(self._settings.sweep_interval_ms / 1000)
+            try:
+                await self.sweeper.sweep()
+            except Exception as error:
+                self._oops(error)  # a bug in one round must not end the rounds
+
+    def _settle(self, callback: Callable[[], None]) -> None:
+        assert self._loop is not None
+        try:
+            self._loop.call_soon_threadsafe(callback)
+        except RuntimeError:
+            pass  # the loop is closed: nobody waits any more
+
+    def _die(self, error: BaseException) -> None:
+        """On the writer's thread: the disk refused an fsync. Answers go out with what is in hand, then the process
+        ends; what was acknowledged is what recovery will find."""
+        self._fatal = error
+        if self._loop is not None and self._stop is not None:
+            self._loop.call_soon_threadsafe(self._end_fatally)
+
+    def _end_fatally(self) -> None:
+        self.journal.event("storage_failed", "error", detail=str(self._fatal))
+        assert self._loop is not None
+        self._loop.call_later(0.3, os._exit, FATAL_EXIT)
+
+    def _log_is_held(self, pages: int) -> None:
+        """On the writer's thread."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(
+                lambda: self.journal.event(
+                    "write_ahead_log_held", "error", pages=pages, detail="another process holds it"
+                )
+            )
+
+    def _oops(self, error: BaseException) -> None:
+        """A fault of ours: into the log, with where it happened, never to a client."""
+        where = "".join(traceback.format_exception(error)[-3:])
+        self.journal.event("internal_error", "error", error=type(error).__name__, where=where)
+
+
+class _Every:
+    """Calls `work` each `interval_s` until stopped."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, interval_s: float, work: Callable[[], object]) -> None:
+        self._loop, self._interval_s, self._work = loop, interval_s, work
+        self._handle = loop.call_later(interval_s, self._tick)
+
+    def _tick(self) -> None:
+        self._handle = self._loop.call_later(self._interval_s, self._tick)
+        self._work()
+
+    def stop(self) -> None:
+        self._handle.cancel()

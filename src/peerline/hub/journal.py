@@ -1,0 +1,49 @@
+"""What the hub says about itself: log lines without bodies, and counters since the start (spec/hub.md 9.12)."""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from peerline.core.ids import Millis
+from peerline.core.message import Message
+from peerline.wire.instants import instant
+
+Line = dict[str, Any]
+
+COUNTED = {
+    "agent_registered": "kxm_registrations_total",
+    "agent_resumed": "kxm_registrations_total",
+    "message_sent": "kxm_messages_sent_total",
+    "message_replied": "kxm_messages_replied_total",
+    "message_cancelled": "kxm_messages_cancelled_total",
+    "message_expired": "kxm_messages_expired_total",
+    "lease_acquired": "kxm_leases_granted_total",
+    "lease_denied": "kxm_leases_refused_total",
+    "lease_released": "kxm_leases_released_total",
+}
+
+
+class Journal:
+    """`write` takes one line at a time and must not block; it is called on the event loop's thread."""
+
+    def __init__(self, write: Callable[[Line], None], now: Callable[[], Millis]) -> None:
+        self._write, self._now = write, now
+        self.counters: Counter[str] = Counter()
+
+    def event(self, event: str, level: str = "info", **about: Any) -> None:
+        counter = COUNTED.get(event)
+        if counter is not None:
+            self.counters[counter] += 1
+        self._write({"timestamp": instant(self._now()), "level": level, "component": "hub", "event": event, **about})
+
+    def message(self, event: str, message: Message) -> None:
+        self.event(
+            event,
+            id=message.id,
+            project=message.project,
+            status=message.status,
+            delivery=message.delivery,
+            **{"from": message.sender, "fromName": message.sender_name},
+            to=message.recipient,
+            toName=message.recipient_name,
+        )

@@ -1,0 +1,280 @@
+"""Messages: send, read, acknowledge, reply, cancel; each one transaction in which the value decides."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from peerline.core.agent import Agent
+from peerline.core.draft import Draft
+from peerline.core.errors import MessageForbidden, NoteLimitReached, PeerlineError, WrongState
+from peerline.core.ids import AgentId, Entropy, MessageId, Millis, ordered_id
+from peerline.core.limits import NOTES_PER_MESSAGE
+from peerline.core.message import Message, Status
+from peerline.core.trail import Fact, Observed, Standing, facts, standing
+from peerline.database.later import Later
+from peerline.hub.agents import Agents
+from peerline.hub.facts import Facts
+from peerline.hub.journal import Journal
+from peerline.hub.wakeups import Wakeups
+from peerline.store.api import Store, Tx
+from peerline.store.tables import messages as sql
+from peerline.store.tables.trail import Note
+from peerline.wire.instants import instant
+
+Move = Callable[[Message, Millis], Message]
+KINDS = {Status.REPLIED: "reply", Status.CANCELLED: "cancelled", Status.EXPIRED: "expired"}
+
+
+class Told(NamedTuple):
+    """Everything that is known of one message."""
+
+    message: Message
+    facts: list[Fact]
+    standing: Standing
+
+
+class Messages:
+    def __init__(
+        self,
+        store: Store,
+        agents: Agents,
+        wakeups: Wakeups,
+        observed: Facts,
+        journal: Journal,
+        now: Callable[[], Millis],
+        entropy: Entropy,
+        queue_limit: int,
+    ) -> None:
+        self._store, self._agents, self._wakeups, self._facts = store, agents, wakeups, observed
+        self._journal, self._now, self._entropy, self._queue_limit = journal, now, entropy, queue_limit
+
+    def send(self, sender: Agent, draft: Draft) -> Later[tuple[Message, bool]]:
+        """Accept a request, or find the one it repeats (then True).
+
+        An exact retry is answered whatever became of the original, even when the target is offline by now.
+        """
+        now = self._now()
+        message_id = MessageId(ordered_id("msg", now, self._entropy))
+
+        def work(tx: Tx) -> tuple[Message, bool]:
+            if draft.idempotency_key is not None:
+                original = tx.messages.by_key(sender.id, draft.idempotency_key)
+                if original is not None:
+                    return draft.repeated(original), True
+            recipient = self._agents.target(sender.project, draft.target, draft.allow_offline)
+            message = draft.message(
+                id=message_id,
+                project=sender.project,
+                sender=sender.id,
+                sender_name=sender.name,
+                recipient=recipient.id,
+                recipient_name=recipient.name,
+                seq=0,
+                now=now,
+            )
+            message = tx.messages.add(message._replace(seq=tx.messages.next_seq(recipient.id, self._queue_limit)))
+            tx.wake(recipient.id, "message", message)
+            return message, False
+
+        later = self._store.write(work)
+        later.then(self._sent)
+        return later
+
+    def _sent(self, sent: Later[tuple[Message, bool]]) -> None:
+        if not sent.failed and not (outcome := sent.result())[1]:
+            self._journal.message("message_sent", outcome[0])
+
+    def get(self, message_id: MessageId, by: Agent, *, reading: bool = True) -> Later[Message]:
+        """Read a message as one of its two ends; the trail remembers who read what."""
+        later = self._change(message_id, lambda message, now: message.seen_by(by.id))
+
+        def seen(read: Later[Message]) -> None:
+            if not read.failed:
+                self._seen(read.result(), by)
+
+        if reading:
+            later.then(seen)
+        return later
+
+    def _seen(self, message: Message, by: Agent) -> None:
+        if not message.open:
+            self._facts.got(message.number, sender=by.id == message.sender, fact=Observed.FINAL_READ, observer=by.name)
+        elif by.id == message.recipient:
+            self._facts.observed(message.number, Observed.READ, by.name)
+
+    def acknowledge(self, message_id: MessageId, by: Agent, adapter: str | None = None) -> Later[tuple[Message, bool]]:
+        """Take a message; True for the acknowledgement that took it."""
+        first = [False]
+
+        def move(message: Message, now: Millis) -> Message:
+            after = message.acknowledged(by.id, now)
+            first[0] = after is not message
+            return after
+
+        later = self._change(message_id, move)
+        if adapter is not None:
+
+            def taken(moved: Later[Message]) -> None:
+                if not moved.failed:
+                    self._facts.observed(moved.result().number, Observed.ACKNOWLEDGED, by.name, f"by {adapter}")
+
+            later.then(taken)
+        return later.map(lambda message: (message, first[0]))
+
+    def reply(self, message_id: MessageId, by: Agent, text: str) -> Later[Message]:
+        """Answer a message, once."""
+        return self._change(message_id, lambda message, now: message.replied(by.id, text, now))
+
+    def cancel(self, message_id: MessageId, by: Agent) -> Later[Message]:
+        return self._change(message_id, lambda message, now: message.cancelled(by.id, now))
+
+    def _change(self, message_id: MessageId, move: Move) -> Later[Message]:
+        now = self._now()
+        changed: list[Message] = []
+
+        def work(tx: Tx) -> Message | PeerlineError:
+            changed.clear()
+            before = tx.messages.get(message_id)
+            current = before
+            if before.due(now):
+                current = _finish(tx, before.expired(now))
+                changed.append(current)
+            try:
+                after = move(current, now)
+            except PeerlineError as refused:
+                if current is before:
+                    raise
+                return refused  # the expiry stands, whatever the caller is told
+            if after is current:
+                return after
+            if after.open:
+                tx.messages.save_delivered(after)
+            else:
+                after = _finish(tx, after)
+                changed.append(after)
+            return after
+
+        def outcome(result: Message | PeerlineError) -> Message:
+            for message in changed:
+                self._journal.message(f"message_{message.status}", message)
+            if isinstance(result, PeerlineError):
+                raise result
+            return result
+
+        return self._store.write(work).map(outcome)
+
+    def inbox(self, agent: Agent) -> Later[list[Message]]:
+        """The agent's open requests in order; acknowledges nothing."""
+        now = self._now()
+
+        def work(tx: Tx) -> list[Message]:
+            expire_for(tx, agent.id, now)
+            return tx.messages.list(sql.OPEN_FOR, agent=agent.id, after=0, most=self._queue_limit)
+
+        later = self._store.write(work)
+
+        def read(listed: Later[list[Message]]) -> None:
+            if not listed.failed:
+                for message in listed.result():
+                    self._facts.observed(message.number, Observed.READ, agent.name, "inbox")
+
+        later.then(read)
+        return later
+
+    def sent(self, agent: Agent, state: str, most: int) -> Later[list[Message]]:
+        """What the agent sent, newest first: "open", "undelivered" (open and not acknowledged), or "all"."""
+
+        def work(tx: Tx) -> list[Message]:
+            if state == "all":
+                return tx.messages.list(sql.SENT, agent=agent.id, before=2**62, most=most)
+            found = tx.messages.list(sql.OPEN_FROM, agent=agent.id, most=most)
+            return [m for m in found if state == "open" or m.status == Status.QUEUED]
+
+        return self._store.write(work)
+
+    def trail(self, message_id: MessageId, by: Agent) -> Later[Told]:
+        """Who observed what of the message, and why it is not further."""
+        self._facts.flush()
+
+        def work(tx: Tx) -> tuple[Message, list[Fact], list[Note]]:
+            message = tx.messages.get(message_id).seen_by(by.id)
+            return message, tx.trail.of(message.number), tx.trail.notes(message.number)
+
+        def tell(found: tuple[Message, list[Fact], list[Note]]) -> Told:
+            message, recorded, notes = found
+            recorded = recorded + [
+                Fact(n.at, Observed.NOTED, message.recipient_name, f"note {n.number}") for n in notes
+            ]
+            message = message.expired(self._now())
+            presence = self._agents.presence(message.recipient)
+            streams = len(self._wakeups.feeds(message.recipient))
+            return Told(message, facts(message, recorded), standing(message, presence, streams, recorded))
+
+        return self._store.write(work).map(tell)
+
+    def note(self, message_id: MessageId, by: Agent, text: str) -> Later[tuple[Message, Note]]:
+        """A word of progress from the recipient while the request is open; the one reply stays unused."""
+        now = self._now()
+
+        def work(tx: Tx) -> tuple[Message, Note]:
+            message = tx.messages.get(message_id)
+            if by.id != message.recipient:
+                raise MessageForbidden("only the recipient can add a note to this message")
+            if not message.open or message.due(now):
+                raise WrongState(f"cannot add a note to a {message.expired(now).status} message")
+            count = len(tx.trail.notes(message.number))
+            if count >= NOTES_PER_MESSAGE:
+                raise NoteLimitReached(f"a message takes {NOTES_PER_MESSAGE} notes", nextAction="reply_instead")
+            note = Note(count + 1, now, text)
+            tx.trail.add_note(message.number, note)
+            tx.wake(
+                message.sender, "note", message, {"number": note.number, "content": text, "createdAt": instant(now)}
+            )
+            return message, note
+
+        return self._store.write(work)
+
+    def notes(self, message_id: MessageId, by: Agent) -> Later[list[Note]]:
+        def work(tx: Tx) -> list[Note]:
+            return tx.trail.notes(tx.messages.get(message_id).seen_by(by.id).number)
+
+        return self._store.write(work)
+
+    def expire_due(self, most: int) -> Later[int]:
+        """Expire up to `most` messages whose time is over; returns how many."""
+        now = self._now()
+        gone: list[Message] = []
+
+        def work(tx: Tx) -> int:
+            gone[:] = [_finish(tx, m.expired(now)) for m in tx.messages.list(sql.DUE, now=now, most=most)]
+            return len(gone)
+
+        def done(count: int) -> int:
+            for message in gone:
+                self._journal.message("message_expired", message)
+            return count
+
+        return self._store.write(work).map(done)
+
+    def purge(self, retention_ms: int, most: int) -> Later[int]:
+        before = self._now() - retention_ms
+        return self._store.write(lambda tx: tx.messages.purge(before, most))
+
+
+def expire_for(tx: Tx, agent: AgentId, now: Millis) -> None:
+    """Expire the agent's overdue requests before it is shown any."""
+    for message in tx.messages.list(sql.DUE_FOR, agent=agent, now=now):
+        _finish(tx, message.expired(now))
+
+
+def _finish(tx: Tx, message: Message) -> Message:
+    """Store a message that has just become final and wake those who are to be told: a reply its sender, a
+    cancellation its recipient, an expiry both."""
+    kind = KINDS[message.status]
+    to_sender = message.status != Status.CANCELLED
+    to_recipient = message.status != Status.REPLIED
+    message = tx.messages.save_final(message, tell_sender=to_sender, tell_recipient=to_recipient)
+    if to_sender:
+        tx.wake(message.sender, kind, message)
+    if to_recipient:
+        tx.wake(message.recipient, kind, message)
+    return message

@@ -1,0 +1,74 @@
+"""Who listens: the open feeds of each agent, and those who wait for one message to become final."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from peerline.core.ids import AgentId, MessageId
+from peerline.core.message import Message
+from peerline.store.api import Hint
+
+if TYPE_CHECKING:
+    from peerline.hub.feeds import Feed
+
+Waiting = Callable[[Message], None]
+
+
+class Wakeups:
+    """Lives on the event loop's thread. A hint is only ever "look again": whoever misses one finds the store right."""
+
+    def __init__(self) -> None:
+        self._feeds: dict[AgentId, list[Feed]] = {}
+        self._waiting: dict[MessageId, list[Waiting]] = {}
+        self._by_project: dict[str, int] = defaultdict(int)
+        self.streams = 0
+
+    def fire(self, hints: list[Hint]) -> None:
+        for hint in hints:
+            for feed in self._feeds.get(hint.agent, ()):
+                feed.hint(hint)
+            if hint.message.status not in ("queued", "delivered") and hint.message.id in self._waiting:
+                for waiting in self._waiting.pop(hint.message.id):
+                    waiting(hint.message)
+
+    def add(self, feed: "Feed") -> None:
+        self._feeds.setdefault(feed.agent.id, []).append(feed)
+        self._by_project[feed.agent.project] += 1
+        self.streams += 1
+
+    def discard(self, feed: "Feed") -> None:
+        feeds = self._feeds.get(feed.agent.id, [])
+        if feed in feeds:
+            feeds.remove(feed)
+            self.streams -= 1
+            self._by_project[feed.agent.project] -= 1
+            if not feeds:
+                del self._feeds[feed.agent.id]
+
+    def feeds(self, agent: AgentId) -> list["Feed"]:
+        return list(self._feeds.get(agent, ()))
+
+    def all(self) -> Iterator["Feed"]:
+        for feeds in list(self._feeds.values()):
+            yield from list(feeds)
+
+    def in_project(self, project: str) -> int:
+        """How many streams are open in `project`."""
+        return self._by_project.get(project, 0)
+
+    def wait(self, message_id: MessageId, waiting: Waiting) -> Callable[[], None]:
+        """Call `waiting` once the message is final; returns how to give up."""
+        self._waiting.setdefault(message_id, []).append(waiting)
+
+        def leave() -> None:
+            left = self._waiting.get(message_id)
+            if left is not None and waiting in left:
+                left.remove(waiting)
+                if not left:
+                    del self._waiting[message_id]
+
+        return leave
+
+    @property
+    def waits(self) -> int:
+        return sum(map(len, self._waiting.values()))

@@ -1,0 +1,97 @@
+"""Routes of agents (spec/hub.md 3.7)."""
+
+from peerline.core.errors import InvalidAgentIdentity, LocalOnly
+from peerline.database.later import Later
+from peerline.hub.agents import Agents, Registered, Registration
+from peerline.hub.messages import Messages
+from peerline.hub.projects import Projects
+from peerline.server.auth import Auth
+from peerline.server.exchange import Answer, Response
+from peerline.server.query import members, truth
+from peerline.server.refusals import json_answer, raw_answer
+from peerline.server.routes import Call, Proof, Route
+from peerline.wire.agents import LOCAL_TOKEN, REGISTER
+from peerline.wire.fields import read
+from peerline.wire.messages import record_json
+
+
+class AgentRoutes:
+    def __init__(self, agents: Agents, messages: Messages, projects: Projects, auth: Auth, uid: int) -> None:
+        """`uid` is the hub's own user: only that one may mint local tokens."""
+        self._agents, self._messages, self._projects, self._auth, self._uid = agents, messages, projects, auth, uid
+
+    def routes(self) -> list[Route]:
+        return [
+            Route(
+                "POST",
+                "/v1/agents/register",
+                Proof.SELF,
+                self.register,
+                REGISTER,
+                "Open a session for a name.",
+                answers=(200, 201),
+            ),
+            Route(
+                "GET", "/v1/agents", Proof.AGENT, self.list, None, "Agents of the project.", query=("includeOffline",)
+            ),
+            Route("POST", "/v1/agents/{id}/heartbeat", Proof.AGENT, self.heartbeat, (), "Renew the session's lease."),
+            Route(
+                "GET", "/v1/agents/{id}/inbox", Proof.AGENT, self.inbox, None, "The caller's open requests, in order."
+            ),
+            Route("DELETE", "/v1/agents/{id}", Proof.AGENT, self.unregister, None, "End the session.", answers=(204,)),
+            Route(
+                "POST",
+                "/v1/local/token",
+                Proof.SELF,
+                self.mint,
+                LOCAL_TOKEN,
+                "Mint a project token for this machine's user.",
+                strict=True,
+                answers=(201,),
+            ),  # fmt: skip
+        ]
+
+    def register(self, call: Call) -> Answer:
+        asked = Registration(**read(REGISTER, call.body))
+        self._auth.project(call.request, asked.project)
+        return self._agents.register(asked).map(self._registered)
+
+    def _registered(self, done: Registered) -> Response:
+        answer = {"agent": self._agents.record(done.agent.id), "agentKey": done.key, "resumed": done.resumed}
+        if done.lookalike is not None:
+            answer["warning"] = f"the name looks like that of another online agent: {done.lookalike}"
+        return json_answer(answer, 200 if done.resumed else 201)
+
+    def list(self, call: Call) -> Answer:
+        include = truth(members(call.request).get("includeOffline"))
+        return json_answer({"agents": self._agents.listed(call.by.agent.project, include)})
+
+    def heartbeat(self, call: Call) -> Answer:
+        self._own(call)
+        return json_answer({"agent": self._agents.record(call.by.agent.id)})
+
+    def inbox(self, call: Call) -> Answer:
+        self._own(call)
+        return self._messages.inbox(call.by.agent).map(
+            lambda found: raw_answer(b'{"messages":[%b]}' % b",".join(map(record_json, found)))
+        )
+
+    def unregister(self, call: Call) -> Later[Response]:
+        self._own(call)
+        return self._agents.unregister(call.by.agent, call.by.key).map(lambda _: Response(status=204))
+
+    def _own(self, call: Call) -> None:
+        """The path's id must be the caller's. Raises: InvalidAgentIdentity."""
+        if call.parameters["id"] != call.by.agent.id:
+            raise InvalidAgentIdentity("invalid agent identity", nextAction="reconnect_with_current_agent_key")
+
+    def mint(self, call: Call) -> Answer:
+        peer = call.request.peer
+        if not peer.unix or peer.uid != self._uid:
+            raise LocalOnly(
+                "only the hub's own user may mint tokens, over its Unix socket", nextAction="export_kxm_auth_token"
+            )
+        project = read(LOCAL_TOKEN, call.body)["project"]
+        return self._projects.mint_local(project).map(
+            lambda made: json_answer({"project": project, "token": made.secret, "id": made.token.id}, 201)
+        )

@@ -1,0 +1,171 @@
+"""The application: guard, proof, rate limit, route, and one shape for every refusal."""
+
+import re
+from collections.abc import Callable
+from urllib.parse import unquote_to_bytes
+
+from peerline.core.errors import Invalid, InvalidRequest, PeerlineError, RouteNotFound, Stopping, TooMany, WrongMedia
+from peerline.core.ids import Entropy, random_id
+from peerline.core.rate import RateWindow, Verdict
+from peerline.database.later import Later
+from peerline.hub.agents import Agents
+from peerline.hub.clock import HubClock
+from peerline.hub.journal import Journal
+from peerline.server.auth import Auth, Caller
+from peerline.server.exchange import Answer, Peer, Request, Response, Stream
+from peerline.server.guards import Guard
+from peerline.server.refusals import error_answer, refusal
+from peerline.server.routes import Call, Proof, Route, Routes
+from peerline.wire.fields import refuse_unknown
+from peerline.wire.json_body import decode
+
+REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,80}")
+ALWAYS = (("referrer-policy", "no-referrer"),)
+Header = tuple[str, str]
+
+
+class HubApplication:
+    """Answers one request after the other on the event loop's thread (`exchange.Application`)."""
+
+    def __init__(
+        self,
+        routes: Routes,
+        guard: Guard,
+        auth: Auth,
+        agents: Agents,
+        rates: RateWindow,
+        journal: Journal,
+        clock: HubClock,
+        entropy: Entropy,
+        oops: Callable[[BaseException], None],
+    ) -> None:
+        """`oops` is told of what should not have happened, with its traceback, for the log only."""
+        self._routes, self._guard, self._auth, self._agents = routes, guard, auth, agents
+        self._rates, self._journal, self._clock, self._entropy = rates, journal, clock, entropy
+        self._oops = oops
+        self.stopping = False
+
+    def answer(self, request: Request) -> Answer:
+        wanted = request.headers.get("x-request-id")
+        if wanted is not None and REQUEST_ID.fullmatch(wanted):
+            request.id = wanted
+        else:
+            request.id = random_id("req", self._entropy)
+        always: tuple[Header, ...] = (("x-request-id", request.id), *ALWAYS)
+        try:
+            answer, always = self._answer(request, always)
+        except Exception as error:
+            return self._refused(error, request, always)
+        if isinstance(answer, Later):
+            return self._after(answer, request, always)
+        answer.headers += always
+        return answer
+
+    def _answer(self, request: Request, always: tuple[Header, ...]) -> tuple[Answer, tuple[Header, ...]]:
+        self._journal.counters["kxm_requests_total"] += 1
+        self._guard.check(request)
+        found = self._routes.find(request.method, request.path)
+        caller, unproven = self._prove(found[0], request) if found is not None else (None, None)
+        if found is None or found[0].limited:
+            verdict = self._rates.count(caller.agent.id if caller else request.peer.address, self._clock.monotonic())
+            always += self._rate_headers(verdict)
+            if not verdict.allowed:
+                return self._refused(
+                    TooMany("request rate limit exceeded", retryAfter=verdict.retry_after_s, nextAction="wait"),
+                    request,
+                    (),
+                ), always
+        try:
+            if found is None:
+                raise RouteNotFound("route not found", nextAction="see_openapi_json")
+            if unproven is not None:
+                raise unproven
+            if self.stopping and request.method != "GET":
+                raise Stopping("the hub is stopping", nextAction="retry")
+            if caller is not None:
+                self._agents.heard(caller.agent, caller.key)
+            return found[0].answer(self._call(found[0], found[1], request, caller)), always
+        except Exception as error:
+            return self._refused(error, request, ()), always
+
+    def _prove(self, route: Route, request: Request) -> tuple[Caller | None, PeerlineError | None]:
+        """Who calls, if the route wants to know; the failure is reported only after the rate limit has counted it."""
+        try:
+            if route.proof is Proof.AGENT:
+                return self._auth.agent(request), None
+            if route.proof is Proof.ADMIN:
+                self._auth.admin(request)
+            elif route.proof is Proof.ADMIN_CONFIGURED:
+                self._auth.admin(request, configured=True)
+        except PeerlineError as error:
+            return None, error
+        return None, None
+
+    def _call(self, route: Route, raw: dict[str, str], request: Request, caller: Caller | None) -> Call:
+        parameters = {name: segment(value) for name, value in raw.items()} if raw else raw
+        if route.fields is None:
+            return Call(request, parameters, {}, caller)
+        if not request.headers.get("content-type", "").lower().startswith("application/json"):
+            raise WrongMedia("content-type must be application/json")
+        if request.headers.get("content-encoding", "identity").lower() != "identity":
+            raise WrongMedia("content-encoding is not supported")
+        body = decode(request.body)
+        if route.strict:
+            refuse_unknown(route.fields, body)
+        return Call(request, parameters, body, caller)
+
+    def _after(
+        self, answer: Later[Response] | Later[Response | Stream], request: Request, always: tuple[Header, ...]
+    ) -> Later[Response]:
+        after: Later[Response] = Later()
+
+        def settled(done: Later[Response]) -> None:
+            response = self._refused(done.error, request, ()) if done.error is not None else done.result()
+            response.headers += always
+            after.succeed(response)
+
+        answer.then(settled)  # type: ignore[arg-type]
+        return after
+
+    def _refused(self, error: BaseException, request: Request, always: tuple[Header, ...]) -> Response:
+        response = refusal(error, request.id)
+        response.headers += always
+        self._journal.counters["kxm_errors_total"] += 1
+        if not isinstance(error, PeerlineError):
+            self._oops(error)
+        if response.status >= 500:
+            code = error.code if isinstance(error, PeerlineError) else "internal_error"
+            self._journal.event("request_error", "error", requestId=request.id, method=request.method, code=code)
+        elif response.status in (401, 403, 421):
+            assert isinstance(error, PeerlineError)
+            self._journal.event(
+                "security_alert", "warning", requestId=request.id, code=error.code, address=request.peer.address
+            )
+        return response
+
+    def _rate_headers(self, verdict: Verdict) -> tuple[Header, ...]:
+        return (("x-ratelimit-limit", str(self._rates.limit)), ("x-ratelimit-remaining", str(verdict.remaining)))
+
+    def refuse(self, status: int, code: str, text: str, peer: Peer) -> Response:
+        """For what never became a request: broken framing, too large, too slow."""
+        request_id = random_id("req", self._entropy)
+        self._journal.counters["kxm_errors_total"] += 1
+        response = error_answer(status, code, text, request_id, {})
+        response.headers += (("x-request-id", request_id), *ALWAYS)
+        response.close = True
+        return response
+
+
+def segment(raw: str) -> str:
+    """One path segment, decoded. Raises: InvalidRequest: broken escapes, not UTF-8, or a control character."""
+    if "%" not in raw:
+        return raw
+    if re.search(r"%(?![0-9A-Fa-f]{2})", raw):
+        raise InvalidRequest("the path holds a broken percent escape")
+    try:
+        text = unquote_to_bytes(raw).decode()
+    except UnicodeDecodeError:
+        raise InvalidRequest("the path is not UTF-8") from None
+    if not text.isprintable():
+        raise Invalid("the path holds a control character")
+    return text

@@ -1,0 +1,167 @@
+"""Routes of messages: the hot ones of the hub (spec/hub.md 3.8)."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from peerline.core.errors import Invalid
+from peerline.core.ids import MessageId
+from peerline.core.limits import AWAIT_MAX_MS
+from peerline.core.message import Message
+from peerline.database.later import Later
+from peerline.hub.messages import Messages, Told
+from peerline.hub.wakeups import Wakeups
+from peerline.server.exchange import Answer, Response
+from peerline.server.query import integer, members
+from peerline.server.refusals import json_answer, raw_answer
+from peerline.server.routes import Call, Proof, Route
+from peerline.store.tables.trail import Note
+from peerline.wire.fields import read
+from peerline.wire.instants import instant
+from peerline.wire.messages import ACKNOWLEDGE, NOTE, REPLY, SEND, draft, fact_record, head, record_json
+
+CallLater = Callable[[float, Callable[[], None]], asyncio.TimerHandle]
+
+
+class MessageRoutes:
+    def __init__(self, messages: Messages, wakeups: Wakeups, default_ttl_ms: int, call_later: CallLater) -> None:
+        self._messages, self._wakeups = messages, wakeups
+        self._default_ttl_ms, self._call_later = default_ttl_ms, call_later
+
+    def routes(self) -> list[Route]:
+        agent = Proof.AGENT
+        return [
+            Route("POST", "/v1/messages", agent, self.send, SEND, "Send a request.", answers=(202, 200)),
+            Route("GET", "/v1/messages", agent, self.list, None, "What the caller sent.", query=("state", "limit")),
+            Route(
+                "GET",
+                "/v1/messages/{id}",
+                agent,
+                self.get,
+                None,
+                "Read a message; wait for its end.",
+                query=("waitMs",),
+            ),
+            Route("DELETE", "/v1/messages/{id}", agent, self.cancel, None, "Withdraw a request."),
+            Route("POST", "/v1/messages/{id}/ack", agent, self.acknowledge, ACKNOWLEDGE, "Take a request."),
+            Route("POST", "/v1/messages/{id}/reply", agent, self.reply, REPLY, "Answer a request, once."),
+            Route("GET", "/v1/messages/{id}/trail", agent, self.trail, None, "Who observed what of a message."),
+            Route(
+                "POST",
+                "/v1/messages/{id}/notes",
+                agent,
+                self.note,
+                NOTE,
+                "A word of progress.",
+                strict=True,
+                answers=(201,),
+            ),
+            Route("GET", "/v1/messages/{id}/notes", agent, self.notes, None, "The notes on a message."),
+        ]
+
+    def send(self, call: Call) -> Answer:
+        asked = draft(call.body, self._default_ttl_ms)
+        return self._messages.send(call.by.agent, asked).map(_sent)
+
+    def list(self, call: Call) -> Answer:
+        query = members(call.request)
+        state = query.get("state", "all")
+        if state not in ("open", "undelivered", "all"):
+            raise Invalid("state must be open, undelivered, or all")
+        most = integer("limit", query.get("limit"), 1, 1000, 100)
+        return self._messages.sent(call.by.agent, state, most).map(
+            lambda found: raw_answer(b'{"messages":[%b]}' % b",".join(map(record_json, found)))
+        )
+
+    def get(self, call: Call) -> Answer:
+        wait_ms = 0
+        if call.request.query:
+            wait_ms = integer("waitMs", members(call.request).get("waitMs"), 0, AWAIT_MAX_MS, 0)
+        message_id, by = MessageId(call.parameters["id"]), call.by.agent
+        if wait_ms == 0:
+            return self._messages.get(message_id, by).map(_message)
+        return self._wait(message_id, call, wait_ms).map(_message)
+
+    def _wait(self, message_id: MessageId, call: Call, wait_ms: int) -> Later[Message]:
+        """The message once it is final, or as it is when the wait ends."""
+        by = call.by.agent
+        outcome: Later[Message] = Later()
+
+        def look(*_: Any) -> None:
+            leave()
+            timer.cancel()
+            self._messages.get(message_id, by).then(lambda read: _pass_on(read, outcome))
+
+        def looked(read: Later[Message]) -> None:
+            if read.failed or not read.result().open:
+                leave()
+                timer.cancel()
+                _pass_on(read, outcome)
+
+        # Listening begins before the first look, so that nothing slips in between.
+        leave = self._wakeups.wait(message_id, look)
+        timer = self._call_later(wait_ms / 1000, look)
+        self._messages.get(message_id, by).then(looked)
+        return outcome
+
+    def acknowledge(self, call: Call) -> Answer:
+        adapter = read(ACKNOWLEDGE, call.body)["adapter"]
+        return self._messages.acknowledge(MessageId(call.parameters["id"]), call.by.agent, adapter).map(_taken)
+
+    def reply(self, call: Call) -> Answer:
+        text = REPLY[0].read(call.body)
+        return self._messages.reply(MessageId(call.parameters["id"]), call.by.agent, text).map(_message)
+
+    def cancel(self, call: Call) -> Answer:
+        return self._messages.cancel(MessageId(call.parameters["id"]), call.by.agent).map(_message)
+
+    def trail(self, call: Call) -> Answer:
+        return self._messages.trail(MessageId(call.parameters["id"]), call.by.agent).map(_told)
+
+    def note(self, call: Call) -> Answer:
+        text = NOTE[0].read(call.body)
+        return self._messages.note(MessageId(call.parameters["id"]), call.by.agent, text).map(
+            lambda done: json_answer({"messageId": done[0].id, "note": _note(done[1])}, 201)
+        )
+
+    def notes(self, call: Call) -> Answer:
+        return self._messages.notes(MessageId(call.parameters["id"]), call.by.agent).map(
+            lambda found: json_answer({"notes": [_note(n) for n in found]})
+        )
+
+
+def _sent(done: tuple[Message, bool]) -> Response:
+    message, repeated = done
+    if repeated:
+        return raw_answer(b'{"message":%b,"idempotent":true}' % record_json(message))
+    return raw_answer(b'{"message":%b,"idempotent":false}' % record_json(message), 202)
+
+
+def _message(message: Message) -> Response:
+    return raw_answer(b'{"message":%b}' % record_json(message))
+
+
+def _taken(done: tuple[Message, bool]) -> Response:
+    return raw_answer(b'{"message":%b,"first":%b}' % (record_json(done[0]), b"true" if done[1] else b"false"))
+
+
+def _told(told: Told) -> Response:
+    return json_answer(
+        {
+            "message": head(told.message),
+            "facts": [fact_record(fact) for fact in told.facts],
+            "standing": told.standing.why,
+            "next": told.standing.next,
+        }
+    )
+
+
+def _note(note: Note) -> dict[str, Any]:
+    return {"number": note.number, "content": note.text, "createdAt": instant(note.at)}
+
+
+def _pass_on(read: Later[Message], outcome: Later[Message]) -> None:
+    if read.error is not None:
+        outcome.fail(read.error)
+    else:
+        outcome.succeed(read.result())

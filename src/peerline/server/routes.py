@@ -1,0 +1,76 @@
+"""The list of routes: what each needs before its function is called; OpenAPI is made from the same list."""
+
+from collections.abc import Callable, Sequence
+from enum import Enum
+from typing import Any, NamedTuple
+
+from peerline.server.auth import Caller
+from peerline.server.exchange import Answer, Request
+from peerline.wire.fields import Field
+
+
+class Proof(Enum):
+    NONE = "none"
+    SELF = "checked by the route itself"
+    AGENT = "agent"
+    ADMIN = "admin"
+    ADMIN_CONFIGURED = "admin, and the hub must have an admin token"
+
+
+class Call(NamedTuple):
+    """One request on its way into a route: path parameters decoded, body read if the route has fields."""
+
+    request: Request
+    parameters: dict[str, str]
+    body: dict[str, Any]
+    caller: Caller | None
+
+    @property
+    def by(self) -> Caller:
+        assert self.caller is not None, "the route asked for an agent's proof"
+        return self.caller
+
+
+class Route(NamedTuple):
+    method: str
+    path: str
+    proof: Proof
+    answer: Callable[[Call], Answer]
+    fields: Sequence[Field] | None = None  # None: the body is not read
+    summary: str = ""
+    strict: bool = False  # our own routes refuse unknown fields
+    limited: bool = True
+    query: Sequence[str] = ()
+    answers: Sequence[int] = (200,)
+
+
+class Routes:
+    def __init__(self, routes: Sequence[Route]) -> None:
+        self.all = tuple(routes)
+        self._fixed: dict[tuple[str, str], Route] = {}
+        self._shaped: dict[tuple[str, int], list[tuple[list[str], Route]]] = {}
+        for route in routes:
+            parts = route.path.split("/")
+            if "{" not in route.path:
+                self._fixed[route.method, route.path] = route
+            else:
+                self._shaped.setdefault((route.method, len(parts)), []).append((parts, route))
+
+    def find(self, method: str, path: str) -> tuple[Route, dict[str, str]] | None:
+        """The route and its raw path parameters; a wrong method is no route either."""
+        fixed = self._fixed.get((method, path))
+        if fixed is not None:
+            return fixed, {}
+        parts = path.split("/")
+        for shape, route in self._shaped.get((method, len(parts)), ()):
+            parameters: dict[str, str] = {}
+            for want, have in zip(shape, parts, strict=True):
+                if want[:1] == "{":
+                    if not have:
+                        break
+                    parameters[want[1:-1]] = have
+                elif want != have:
+                    break
+            else:
+                return route, parameters
+        return None

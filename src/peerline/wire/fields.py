@@ -1,0 +1,139 @@
+"""Tables of fields: each reads one member with the contract's texts, and describes itself (spec/hub.md 3.1)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from peerline.core.errors import Invalid
+from peerline.core.text import trim, utf16_length
+
+
+class Field(Protocol):
+    name: str
+    required: bool
+
+    def read(self, body: Mapping[str, Any]) -> Any:
+        """The member's value, or what stands for its absence. Raises: Invalid."""
+
+    def schema(self) -> dict[str, Any]: ...
+
+
+def read(fields: Sequence[Field], body: Mapping[str, Any]) -> dict[str, Any]:
+    """All values by name, checked in the table's order: the first fault is the one that is reported."""
+    return {field.name: field.read(body) for field in fields}
+
+
+class Text:
+    """A string, trimmed; `verbatim` ones are judged trimmed but kept as sent."""
+
+    __slots__ = ("at_most", "default", "name", "required", "verbatim")
+
+    def __init__(
+        self, name: str, at_most: int, *, required: bool = False, default: str | None = None, verbatim: bool = False
+    ) -> None:
+        self.name, self.at_most, self.required, self.default, self.verbatim = name, at_most, required, default, verbatim
+
+    def read(self, body: Mapping[str, Any]) -> str | None:
+        value = body.get(self.name)
+        if value is None or value == "":
+            if not self.required:
+                return self.default
+            if value is None:
+                raise Invalid(f"{self.name} must be a string")
+        if not isinstance(value, str):
+            raise Invalid(f"{self.name} must be a string")
+        text = trim(value)
+        if not text:
+            if not self.required:
+                return self.default
+            raise Invalid(f"{self.name} cannot be empty")
+        if len(text) > self.at_most or (not text.isascii() and utf16_length(text) > self.at_most):
+            raise Invalid(f"{self.name} exceeds {self.at_most} characters")
+        return value if self.verbatim else text
+
+    def schema(self) -> dict[str, Any]:
+        schema: dict[str, Any] = {"type": "string", "maxLength": self.at_most}
+        return schema | ({"minLength": 1} if self.required else {"nullable": True})
+
+
+class Integer:
+    """A whole number in bounds; absent falls back to the default, null does not. `5.0` is 5."""
+
+    __slots__ = ("default", "high", "low", "name", "required")
+
+    def __init__(self, name: str, low: int, high: int, default: int | None = None) -> None:
+        self.name, self.low, self.high, self.default, self.required = name, low, high, default, default is None
+
+    def read(self, body: Mapping[str, Any]) -> int:
+        if self.name not in body and self.default is not None:
+            return self.default
+        value = body.get(self.name)
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if type(value) is not int or not self.low <= value <= self.high:
+            raise Invalid(f"{self.name} must be an integer between {self.low} and {self.high}")
+        return value
+
+    def schema(self) -> dict[str, Any]:
+        schema = {"type": "integer", "minimum": self.low, "maximum": self.high}
+        return schema | ({} if self.default is None else {"default": self.default})
+
+
+class Choice:
+    """One of some strings; absent falls back to the default, null does not."""
+
+    __slots__ = ("choices", "default", "fault", "name", "required")
+
+    def __init__(self, name: str, choices: Sequence[str], default: str, fault: str) -> None:
+        self.name, self.choices, self.default, self.fault, self.required = name, tuple(choices), default, fault, False
+
+    def read(self, body: Mapping[str, Any]) -> str:
+        value = body.get(self.name, self.default)
+        if not isinstance(value, str) or value not in self.choices:
+            raise Invalid(self.fault)
+        return value
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "string", "enum": list(self.choices), "default": self.default}
+
+
+class Flag:
+    """A boolean; absent and null are false."""
+
+    __slots__ = ("name", "required")
+
+    def __init__(self, name: str) -> None:
+        self.name, self.required = name, False
+
+    def read(self, body: Mapping[str, Any]) -> bool:
+        value = body.get(self.name)
+        if value is None:
+            return False
+        if not isinstance(value, bool):
+            raise Invalid(f"{self.name} must be a boolean")
+        return value
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "boolean", "nullable": True, "default": False}
+
+
+class Opaque:
+    """A member that is passed on unread."""
+
+    __slots__ = ("_schema", "name", "required")
+
+    def __init__(self, name: str, schema: dict[str, Any] | None = None) -> None:
+        self.name, self.required, self._schema = name, False, schema or {}
+
+    def read(self, body: Mapping[str, Any]) -> Any:
+        return body.get(self.name)
+
+    def schema(self) -> dict[str, Any]:
+        return dict(self._schema)
+
+
+def refuse_unknown(fields: Sequence[Field], body: Mapping[str, Any]) -> None:
+    """For our own routes: a member that no field reads is a mistake, not a wish. Raises: Invalid."""
+    known = {field.name for field in fields}
+    for name in body:
+        if name not in known:
+            raise Invalid(f"unknown field; known are: {', '.join(sorted(known)) or 'none'}")

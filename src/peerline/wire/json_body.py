@@ -1,0 +1,78 @@
+"""JSON that strangers send, read strictly; JSON that we send, written fast (decision 14)."""
+
+import json
+import math
+from typing import Any
+
+import msgspec
+
+from peerline.core.errors import InvalidJson
+from peerline.core.limits import JSON_DEPTH, JSON_INTEGER
+
+encode = msgspec.json.Encoder().encode
+
+
+def decode(body: bytes) -> dict[str, Any]:
+    """The object that `body` holds; an empty body is an empty object.
+
+    Raises:
+        InvalidJson: not an object, or with duplicate members, NaN, a number beyond 2**53, U+0000, half a surrogate
+            pair, more than 32 levels, or bytes that are not UTF-8.
+    """
+    if not body:
+        return {}
+    try:
+        value = _DECODER.decode(body.decode())
+    except (ValueError, RecursionError):
+        raise InvalidJson("request body must be a valid JSON object") from None
+    if not isinstance(value, dict):
+        raise InvalidJson("request body must be a JSON object")
+    if body.count(b"{") + body.count(b"[") > JSON_DEPTH or b"\\u" in body:
+        _inspect(value)
+    return value
+
+
+def _inspect(top: Any) -> None:
+    """Depth, and the characters that only an escape can bring in."""
+    waiting: list[tuple[Any, int]] = [(top, 1)]
+    while waiting:
+        value, depth = waiting.pop()
+        if depth > JSON_DEPTH:
+            raise InvalidJson(f"request body is nested deeper than {JSON_DEPTH} levels")
+        if isinstance(value, dict):
+            for name, member in value.items():
+                waiting.append((name, depth))
+                waiting.append((member, depth + 1 if isinstance(member, dict | list) else depth))
+        elif isinstance(value, list):
+            waiting.extend((item, depth + 1 if isinstance(item, dict | list) else depth) for item in value)
+        elif isinstance(value, str) and ("\0" in value or any("\ud800" <= c <= "\udfff" for c in value)):
+            raise InvalidJson("request body holds U+0000 or half a surrogate pair")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise ValueError("duplicate member")
+    return members
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > 17 or abs(value := int(digits)) > JSON_INTEGER:
+        raise ValueError("integer beyond 2**53")
+    return value
+
+
+def _real(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise ValueError("not a finite number")
+    return value
+
+
+def _constant(name: str) -> float:
+    raise ValueError(f"{name} is not JSON")
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object, parse_int=_integer, parse_float=_real, parse_constant=_constant, strict=True
+)

@@ -1,0 +1,141 @@
+"""Messages on the wire: what a send may hold, and the record everybody reads (spec/hub.md 3.5, 3.8)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from peerline.core import limits
+from peerline.core.draft import Draft, check_hops
+from peerline.core.errors import Invalid, InvalidWorkflowContext, WorkflowContextForbidden
+from peerline.core.message import Delivery, Message
+from peerline.core.text import utf16_length
+from peerline.core.trail import Fact
+from peerline.wire.fields import Choice, Field, Flag, Integer, Opaque, Text, read
+from peerline.wire.instants import instant
+from peerline.wire.json_body import encode
+
+_TARGET = Text("target", limits.TARGET_WITH_ROOM, required=True)
+WHAT: tuple[Field, ...] = (
+    _TARGET,
+    Text("content", limits.CONTENT, required=True, verbatim=True),
+    Choice("delivery", tuple(Delivery), Delivery.FOLLOW_UP, "delivery must be steer, followUp, or nextTurn"),
+)
+WHERE: tuple[Field, ...] = (
+    Text("correlationId", limits.CORRELATION_ID),
+    Text("replyTo", limits.ID),
+    Integer("hops", 0, limits.HOPS_MAX, 0),
+    Integer("maxHops", 1, limits.MAX_HOPS_MAX, limits.MAX_HOPS_DEFAULT),
+)
+HOW: tuple[Field, ...] = (
+    Integer("ttlMs", limits.TTL_MIN_MS, limits.TTL_MAX_MS, limits.TTL_DEFAULT_MS),
+    Flag("allowOffline"),
+    Text("idempotencyKey", limits.IDEMPOTENCY_KEY),
+)
+SEND: tuple[Field, ...] = (*WHAT, Opaque("workflowContext"), *WHERE, *HOW)
+REPLY: tuple[Field, ...] = (Text("content", limits.CONTENT, required=True, verbatim=True),)
+NOTE: tuple[Field, ...] = (Text("content", limits.NOTE, required=True, verbatim=True),)
+ACKNOWLEDGE: tuple[Field, ...] = (Text("adapter", limits.NAME),)
+
+_CONTEXT = {"runId": 80, "stageId": 64, "requirementKey": 128}
+
+
+def draft(body: Mapping[str, Any], default_ttl_ms: int) -> Draft:
+    """The request in `body`; of several faults the contract's first one is reported.
+
+    Raises:
+        Invalid and what is below it; WorkflowContextForbidden: no workflows run on this hub yet.
+    """
+    what = read(WHAT, body)
+    if "@" not in what["target"] and utf16_length(what["target"]) > limits.TARGET:
+        raise Invalid(f"target exceeds {limits.TARGET} characters")
+    if body.get("workflowContext") is not None:
+        check_context(body["workflowContext"])
+        raise WorkflowContextForbidden(
+            "workflow run does not exist on this hub", nextAction="send_without_workflow_context"
+        )
+    where = read(WHERE, body)
+    check_hops(where["hops"], where["maxHops"])
+    ttl_ms = HOW[0].read(body) if "ttlMs" in body else default_ttl_ms
+    return Draft(
+        target=what["target"],
+        body=what["content"],
+        delivery=what["delivery"],
+        hops=where["hops"],
+        max_hops=where["maxHops"],
+        ttl_ms=ttl_ms,
+        allow_offline=HOW[1].read(body),
+        correlation_id=where["correlationId"],
+        reply_to=where["replyTo"],
+        idempotency_key=HOW[2].read(body),
+    )
+
+
+def check_context(context: Any) -> None:
+    """Raises: InvalidWorkflowContext: not exactly the four members with their bounds."""
+    if not isinstance(context, dict) or set(context) != {*_CONTEXT, "attempt"}:
+        raise InvalidWorkflowContext("workflowContext must hold runId, stageId, requirementKey and attempt")
+    try:
+        for name, at_most in _CONTEXT.items():
+            Text(name, at_most, required=True).read(context)
+        Integer("attempt", 1, 20).read(context)
+    except Invalid as error:
+        raise InvalidWorkflowContext(f"workflowContext.{error.text}") from None
+
+
+def record(message: Message) -> dict[str, Any]:
+    """The full record; members that have no value are left out."""
+    out: dict[str, Any] = {
+        "id": message.id,
+        "project": message.project,
+        "from": message.sender,
+        "fromName": message.sender_name,
+        "to": message.recipient,
+        "toName": message.recipient_name,
+        "content": message.body,
+        "delivery": message.delivery,
+        "hops": message.hops,
+        "maxHops": message.max_hops,
+        "seq": message.seq,
+        "createdAt": instant(message.sent_at),
+        "expiresAt": instant(message.expires_at),
+        "status": message.status,
+    }
+    if message.correlation_id is not None:
+        out["correlationId"] = message.correlation_id
+    if message.reply_to is not None:
+        out["replyTo"] = message.reply_to
+    if message.idempotency_key is not None:
+        out["idempotencyKey"] = message.idempotency_key
+    if message.delivered_at is not None:
+        out["deliveredAt"] = instant(message.delivered_at)
+    if message.replied_at is not None:
+        at = instant(message.replied_at)
+        out["repliedAt"] = at
+        out["reply"] = {"content": message.reply, "createdAt": at}
+    elif message.cancelled_at is not None:
+        out["cancelledAt"] = instant(message.cancelled_at)
+    if (error := message.error) is not None:
+        out["error"] = error
+    return out
+
+
+_newest: tuple[Message | None, bytes] = (None, b"")
+
+
+def record_json(message: Message) -> bytes:
+    """The record as one line of JSON. What is answered was mostly just pushed: the newest one is kept."""
+    global _newest
+    known, line = _newest
+    if known is not message:
+        line = encode(record(message))
+        _newest = (message, line)
+    return line
+
+
+def head(message: Message) -> dict[str, Any]:
+    """The record without body and reply: for trails, lists and logs."""
+    return {name: value for name, value in record(message).items() if name not in ("content", "reply")}
+
+
+def fact_record(fact: Fact) -> dict[str, Any]:
+    out = {"at": instant(fact.at), "fact": fact.fact, "observer": fact.observer}
+    return out if fact.detail is None else out | {"detail": fact.detail}

@@ -48,7 +48,7 @@ def main() -> None:
     from peerline.cli import compose
 
     probe = killer()
-    sys.exit(compose.serve(os.environ, probe=probe))  # type: ignore[attr-defined]
+    sys.exit(compose.serve(os.environ, probe=probe))
 
 
 if __name__ == "__main__":

@@ -27,11 +27,15 @@ class Load:
         self.peers = [Peer(f"peer-{n}", self.history, Connection(port)) for n in range(PEERS)]
         for peer in self.peers:
             await peer.register()
+        self._leave()
+
+    def _leave(self) -> None:
+        for peer in self.peers:
+            peer.connection.close()
 
     async def run(self, port: int, *, steps: int, listening: bool = True) -> None:
         """`steps` operations of each peer, or fewer when the hub is gone."""
         for peer in self.peers:
-            peer.connection.close()
             peer.connection = Connection(port)
         async with asyncio.TaskGroup() as tasks:
             streams = [tasks.create_task(peer.listen()) for peer in self.peers if listening]
@@ -39,8 +43,7 @@ class Load:
             await asyncio.wait(workers)
             for stream in streams:
                 stream.cancel()
-        for peer in self.peers:
-            peer.connection.close()
+        self._leave()
 
     async def _work(self, peer: Peer, steps: int) -> None:
         try:
@@ -102,13 +105,13 @@ class Load:
     async def settle(self, port: int) -> None:
         """Retry every keyed send that never got an answer: it must come to exactly one message."""
         for peer in self.peers:
-            peer.connection.close()
             peer.connection = Connection(port)
             answered = {op.key for op in peer.sent if op.outcome is not Outcome.UNKNOWN}
             open_ = {op.key: op.text for op in peer.sent if op.outcome is Outcome.UNKNOWN and op.key not in answered}
             for key, text in open_.items():
                 if key is not None and not text.endswith("changed"):
                     await self._repeat(peer, text, key)
+        self._leave()
 
     async def look(self, port: int, rows: Sequence[Record], now_ms: int, *, within_s: float = 20.0) -> Found:
         """What the peers see once the hub is back: inboxes, and what a newly opened stream offers."""
@@ -119,7 +122,6 @@ class Load:
         offered: dict[str, frozenset[str]] = {}
         inboxes: dict[str, frozenset[str]] = {}
         for peer in self.peers:
-            peer.connection.close()
             peer.connection = Connection(port)
             before = len(self.history.operations)
             listener = asyncio.create_task(peer.listen())
@@ -134,6 +136,7 @@ class Load:
                 listener.cancel()
             inboxes[peer.id] = frozenset(row.id for row in await peer.inbox())
             offered[peer.id] = self._pushed(peer, before)
+        self._leave()
         return Found(rows=rows, now_ms=now_ms, inboxes=inboxes, offered=offered)
 
     def _pushed(self, peer: Peer, since: int) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""R4: the n-th call on the disk fails, for every n: nothing is acknowledged that is not stored, and nobody sees a traceback."""
+"""R4: whichever call on the disk fails, nothing is acknowledged that is not stored, and nobody sees a traceback."""
 
 import asyncio
 import itertools

@@ -75,7 +75,7 @@ def test_a_full_disk_refuses_sends_and_resumes_when_there_is_room(tmp_path: Path
         ballast.unlink()
         await resumes(script)
 
-    with started(tmp_path, data=small_disk / "hub.db", KXM_QUEUE_LIMIT="100000") as hub:
+    with started(tmp_path, data=small_disk / "hub.db", settings={"KXM_QUEUE_LIMIT": "100000"}) as hub:
         asyncio.run(fill_and_free())
         assert hub.running
         judge(hub, script, tmp_path)
@@ -92,7 +92,7 @@ def test_while_no_write_succeeds_reads_go_on_and_service_resumes_by_itself(tmp_p
     async def break_and_mend() -> None:
         await script.register(hub.port)
         await script.run()
-        before = [op.message for op in script.history.operations if op.message is not None][0]
+        before = next(op.message for op in script.history.operations if op.message is not None)
         disk.on()
         for number in range(20):
             answer = await script.asker.send("helper", f"refused {number}", f"refused {number}")
@@ -106,7 +106,7 @@ def test_while_no_write_succeeds_reads_go_on_and_service_resumes_by_itself(tmp_p
         await resumes(script)
         assert (await script.asker.connection.ask("GET", "/ready")).status == 200
 
-    with started(tmp_path, **disk.environment()) as hub:
+    with started(tmp_path, settings=disk.environment()) as hub:
         asyncio.run(break_and_mend())
         judge(hub, script, tmp_path)
 

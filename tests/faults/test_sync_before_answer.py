@@ -19,7 +19,8 @@ AT_ONCE = 50
 @pytest.fixture
 def hub(tmp_path: Path) -> Iterator[Victim]:
     library = compiled("slow_sync", tmp_path)
-    with started(tmp_path, LD_PRELOAD=str(library), FAULT_SYNC_MS=str(round(DELAY_S * 1000))) as hub:
+    slow = {"LD_PRELOAD": str(library), "FAULT_SYNC_MS": str(round(DELAY_S * 1000))}
+    with started(tmp_path, settings=slow) as hub:
         yield hub
 
 

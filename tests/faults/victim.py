@@ -27,7 +27,7 @@ class Victim:
 
     state: Path
     data: Path
-    command: Sequence[str] = PLAIN
+    command: Sequence[str] = PROBED
     settings: Mapping[str, str] = field(default_factory=dict)
     prefix: Sequence[str] = ()
     port: int = 0
@@ -122,13 +122,13 @@ class Victim:
 def started(
     folder: Path,
     *,
-    command: Sequence[str] = PLAIN,
+    command: Sequence[str] = PROBED,
     data: Path | None = None,
     prefix: Sequence[str] = (),
-    **settings: str,
+    settings: Mapping[str, str] | None = None,
 ) -> Iterator[Victim]:
     """A hub that is ready; killed when the block ends, however it ends."""
-    hub = Victim(folder / "state", data or folder / "hub.db", command=command, settings=settings, prefix=prefix)
+    hub = Victim(folder / "state", data or folder / "hub.db", command=command, settings=settings or {}, prefix=prefix)
     try:
         hub.start()
         yield hub

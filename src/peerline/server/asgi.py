@@ -64,8 +64,7 @@ class Asgi:
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         peer = _peer(scope)
         try:
-            async with asyncio.timeout(self._deadlines.body_s):
-                request = await self._request(scope, receive, peer)
+            request = await self._request(scope, receive, peer)
         except Disconnected:
             return
         except (Refused, TimeoutError) as error:
@@ -89,6 +88,20 @@ class Asgi:
         headers = framing.fold_headers(scope["headers"])
         framing.check_framing(headers, scope["http_version"], self._body_bytes)
         path = (scope.get("raw_path") or scope["path"].encode()).decode("latin-1")
+        body = b""
+        if "transfer-encoding" in headers or int(headers.get("content-length", 0)):
+            async with asyncio.timeout(self._deadlines.body_s):
+                body = await self._body(receive)
+        return Request(
+            method=scope["method"],
+            path=path,
+            query=scope["query_string"].decode("latin-1"),
+            headers=headers,
+            body=body,
+            peer=peer,
+        )
+
+    async def _body(self, receive: Receive) -> bytes:
         body = bytearray()
         more = True
         while more:
@@ -99,14 +112,7 @@ class Asgi:
             if len(body) > self._body_bytes:
                 raise framing.too_large(self._body_bytes)
             more = message.get("more_body", False)
-        return Request(
-            method=scope["method"],
-            path=path,
-            query=scope["query_string"].decode("latin-1"),
-            headers=headers,
-            body=bytes(body),
-            peer=peer,
-        )
+        return bytes(body)
 
     async def _stream(self, stream: Stream, receive: Receive, send: Send, *, bodiless: bool) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": _raw(stream.headers)})

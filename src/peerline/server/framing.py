@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from peerline.core.errors import InvalidRequest, RouteNotFound, TooLarge
+from peerline.core.errors import InvalidRequest, TooLarge
 
 HEAD_BYTES: Final = 16_384
 HEADERS: Final = 100
@@ -23,9 +23,6 @@ NAMES: Final[dict[bytes, str]] = {
     for spelling in (name.encode(), name.title().encode())
 }
 METHODS: Final[dict[bytes, str]] = {method.encode(): method for method in ("GET", "POST", "DELETE", "HEAD", "OPTIONS")}
-
-# A request line whose only fault may be a method the parser does not know: that is a route we do not have.
-UNKNOWN_METHOD: Final = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32} /[!-~]* HTTP/1\.[01]\r\n")
 
 
 class Refused(Exception):
@@ -48,10 +45,6 @@ def too_large(limit: int) -> Refused:
 
 def too_slow() -> Refused:
     return Refused(408, REQUEST_TIMEOUT, "request was not received in time")
-
-
-def no_route() -> Refused:
-    return Refused(404, RouteNotFound.code, "route not found")
 
 
 def split_target(url: bytes, host: str) -> tuple[str, str]:

@@ -123,10 +123,6 @@ class Connection(Outbound):
         except httptools.HttpParserUpgrade as upgrade:
             if not self.ended:
                 self._decline_upgrade(data[upgrade.args[0] :])
-        except httptools.HttpParserInvalidMethodError:
-            if began <= IDLE and not self._boundary and framing.UNKNOWN_METHOD.match(data):
-                raise framing.no_route() from None
-            raise
         if self.phase == HEAD:
             # What has not ended yet has not been counted by on_header either.
             self._head_bytes = self._head_bytes + len(data) if began == HEAD else len(data)

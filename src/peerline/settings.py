@@ -4,6 +4,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -82,6 +83,14 @@ class HubSettings:
     daemon: bool = setting("KXM_DAEMON", False, "1: the log is not repeated on stdout.")
     state_root: str = ""
     stale_after_ms: int = AGENT_LEASE_MS
+
+    @property
+    def loopback(self) -> bool:
+        """Whether only this machine can connect: `localhost`, `::1` or 127.x.x.x."""
+        try:
+            return self.host.lower() == "localhost" or ip_address(self.host.strip("[]")).is_loopback
+        except ValueError:
+            return False
 
     @property
     def sweep_interval_ms(self) -> int:

@@ -16,6 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+SHARED = ("content", "correlationId", "workflowContext", "ttlMs")
 WAIT_MIN_MS, WAIT_MAX_MS = 100, 1_800_000
 SPACE = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
     map(chr, range(0x2000, 0x200B))
@@ -50,9 +51,13 @@ class Leg:
 
     def entry(self, wait_status: str) -> dict[str, Any]:
         if self.error is not None:
-            known: dict[str, Any] = {"messageId": self.message["id"]} if self.message else {}
+            known = {"messageId": self.message["id"]} if self.message else {}
             return {"target": self.target, **known, "status": "error", "error": self.error}
-        told = {"target": self.target, "messageId": self.message["id"], "status": self.message["status"]}
+        told: dict[str, Any] = {
+            "target": self.target,
+            "messageId": self.message["id"],
+            "status": self.message["status"],
+        }
         if self.open:
             told |= {"status": "pending", "messageStatus": self.message["status"]}
             return told | {"expiresAt": self.message.get("expiresAt"), "waitStatus": wait_status}
@@ -103,10 +108,11 @@ def fanout(session: Session, fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _send(legs: list[Leg], fields: dict[str, Any]) -> None:
-    common = {name: fields[name] for name in ("content", "correlationId", "workflowContext", "ttlMs") if name in fields}
-    prefix, asked = fields.get("idempotencyKeyPrefix"), []
+    common = {name: fields[name] for name in SHARED if name in fields}
+    prefix: str | None = fields.get("idempotencyKeyPrefix")
+    asked: list[Leg] = []
     for leg in legs:
-        body = {"target": leg.target, "delivery": "followUp", **common}
+        body: dict[str, Any] = {"target": leg.target, "delivery": "followUp"} | common
         if prefix:
             body["idempotencyKey"] = key(
                 prefix, leg.target, fields.get("correlationId") or None, fields.get("workflowContext")

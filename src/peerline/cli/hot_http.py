@@ -186,7 +186,8 @@ def connect(address: Address, timeout_ms: int = TIMEOUT_MS) -> Any:
         except OSError:
             pass  # a socket file left by a hub that was killed; the hub of today may still listen on TCP
     try:
-        found = _socket.getaddrinfo(address.host, address.port, 0, _socket.SOCK_STREAM)
+        # A name in bytes is taken as it is; for a str the idna codec is loaded, and `re` with it.
+        found = _socket.getaddrinfo(address.host.encode("ascii"), address.port, 0, _socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         raise Unreachable(f"host name {address.host} not found") from None
     why = "no address"

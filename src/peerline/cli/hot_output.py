@@ -51,6 +51,10 @@ class Output:
         """Print the result object; the exit code."""
         return self._out(pretty({"schema": SCHEMA, **value} if self.as_json else value))
 
+    def text(self, text: str) -> int:
+        """Print a line for a person; the exit code."""
+        return self._out(text)
+
     def failure(self, failure: Failure) -> int:
         """Print why the command failed; the exit code."""
         body: dict[str, Any] = {"ok": False, "error": failure.error}

@@ -67,12 +67,12 @@ def key_path(env: Mapping[str, str], url: str, project: str, name: str) -> str:
 def sha256_hex(data: bytes) -> str:
     """`hashlib` loads OpenSSL, 5 ms that the interpreter's own module does not take."""
     try:
-        from _sha2 import sha256  # type: ignore[import-not-found, unused-ignore]  # Python >= 3.12
+        if sys.version_info >= (3, 12):
+            from _sha2 import sha256
+        else:
+            from _sha256 import sha256  # type: ignore[import-not-found]
     except ImportError:
-        try:
-            from _sha256 import sha256  # type: ignore[import-not-found, unused-ignore]  # Python 3.11
-        except ImportError:
-            from hashlib import sha256
+        from hashlib import sha256
     digest: str = sha256(data).hexdigest()
     return digest
 

@@ -1,0 +1,76 @@
+"""The hub's log: one JSON object a line, in a file that is set aside when it grows, and on stdout."""
+
+import json
+import os
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+ROTATE_BYTES: Final = 10 * 1024 * 1024
+KEPT: Final = 3
+
+
+class HubLog:
+    """Called with an event, whose members the composition has chosen: never a text or a token.
+
+    A log that cannot be written stops nothing: its lines are lost, and writing is tried again with the next one.
+    """
+
+    def __init__(self, path: Path, *, rotate_bytes: int = ROTATE_BYTES, kept: int = KEPT) -> None:
+        self._path = path
+        self.echo = False  # also on stdout
+        self._rotate_bytes = rotate_bytes
+        self._kept = kept
+        self._lock = threading.Lock()
+        self._fd = -1
+        self._size = 0
+
+    def __call__(self, event: Mapping[str, Any]) -> None:
+        line = json.dumps(event, ensure_ascii=True, separators=(",", ":"), default=str) + "\n"
+        with self._lock:
+            self._write(line.encode())
+            if self.echo:
+                try:
+                    sys.stdout.write(line)
+                    sys.stdout.flush()
+                except (OSError, ValueError):
+                    self.echo = False  # nobody reads stdout any more
+
+    def close(self) -> None:
+        with self._lock:
+            self._close()
+
+    def _write(self, data: bytes) -> None:
+        try:
+            if self._fd < 0:
+                self._open()
+            if self._size and self._size + len(data) > self._rotate_bytes:
+                self._rotate()
+            self._size += os.write(self._fd, data)
+        except OSError:
+            self._close()
+
+    def _open(self) -> None:
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+        self._fd = os.open(self._path, flags, 0o600)
+        self._size = os.fstat(self._fd).st_size
+
+    def _rotate(self) -> None:
+        self._close()
+        for number in range(self._kept - 1, 0, -1):
+            older = self._aside(number)
+            if older.exists():
+                older.replace(self._aside(number + 1))
+        self._path.replace(self._aside(1))
+        self._open()
+
+    def _aside(self, number: int) -> Path:
+        return self._path.with_name(f"{self._path.name}.{number}")
+
+    def _close(self) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
+        self._fd, self._size = -1, 0

@@ -1,0 +1,144 @@
+"""`kxm hub start`: everything around the hub that is not the hub (spec/hub.md 6.3, 3.4)."""
+
+import os
+import resource
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import click
+
+from peerline.cli.hot_output import usage
+from peerline.cli.hot_paths import socket_path
+from peerline.cli.hub.claim import Claim
+from peerline.cli.hub.credentials import Credentials, credentials
+from peerline.cli.hub.log import HubLog
+from peerline.cli.options import Asked, refused
+from peerline.core.errors import Invalid, PeerlineError
+from peerline.settings import HubSettings
+
+FILES_WANTED: Final = 65_536
+FILES_ENOUGH: Final = 1_024
+FORCE_AFTER_S: Final = 10.0
+
+
+@click.command("start")
+@click.option("--background", is_flag=True, help="Detach; print the URL and the process number once it is ready.")
+@click.pass_obj
+def start(asked: Asked, background: bool) -> int:
+    """Run the hub on this machine.
+
+    Settings come from KXM_... variables (docs/reference/configuration.md). The first line says where it listens, on
+    which file and who may call. Ctrl-C, SIGTERM and `kxm hub stop` end it in order.
+    """
+    try:
+        settings = HubSettings.from_env(asked.env)
+    except Invalid as error:
+        raise usage(error.text) from None
+    if asked.dry_run:
+        return asked.planned(
+            "hub start", host=settings.host, port=settings.port, storage=settings.data_path, log=settings.log_path
+        )
+    if background:
+        from peerline.cli.hub.background import start_detached
+
+        return start_detached(asked, settings)
+    return run(settings, asked.env)
+
+
+def run(settings: HubSettings, env: Mapping[str, str]) -> int:
+    """Run the hub in this process until it is told to stop; the exit code.
+
+    Raises:
+        Failure: it was refused. Nothing stays but an empty state folder.
+    """
+    found = credentials(settings)
+    settings = replace(settings, auth_token=found.auth_token, project_tokens=found.project_tokens)
+    raise_file_limit()
+    claim = Claim(Path(settings.state_root))
+    try:
+        claim.take()
+    except OSError as error:
+        raise refused("hub_start_failed", f"the state folder cannot be used: {error}") from None
+    try:
+        claim.watch(_stop_in_order)
+        return _run(settings, found, env)
+    finally:
+        claim.release()
+
+
+def _run(settings: HubSettings, found: Credentials, env: Mapping[str, str]) -> int:
+    from peerline.cli.compose import run_hub
+    from peerline.database.connection import NotOurs, UnsafeFile
+    from peerline.database.lock import Held
+    from peerline.database.migrations import TooNew
+
+    if settings.port == 0:
+        settings = replace(settings, port=_free_port(settings.host))
+    if hasattr(os, "getuid"):
+        settings = replace(settings, socket_path=socket_path(env, settings.port))
+    log = HubLog(Path(settings.log_path))
+
+    def announce(line: str) -> None:
+        found.save(datetime.now(UTC))
+        _say(line)
+        if found.source != "environment":
+            _say(f"kxm hub: using {found.source} KXM_AUTH_TOKEN from {found.path}")
+        log.echo = not settings.daemon
+
+    try:
+        return run_hub(settings, announce=announce, log=log)
+    except PeerlineError as error:
+        raise refused("hub_start_refused", error.text, exit_code=2) from None
+    except (Held, NotOurs, TooNew, UnsafeFile) as error:
+        raise refused("hub_start_failed", str(error)) from None
+    except OSError as error:
+        raise refused("hub_start_failed", error.strerror or str(error)) from None
+    finally:
+        log.close()
+
+
+def _free_port(host: str) -> int:
+    """The socket's name holds the port, so it must be known before both are opened."""
+    with socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _say(line: str) -> None:
+    try:
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        pass  # a hub goes on when nobody reads what it says
+
+
+def _stop_in_order() -> None:
+    """What `kxm hub stop` asks for is what SIGTERM does; a hub that hangs in it is ended."""
+    timer = threading.Timer(FORCE_AFTER_S, os._exit, (1,))
+    timer.daemon = True
+    timer.start()
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def raise_file_limit() -> None:
+    """Every stream is an open file: take what the system allows, and say so when it is little."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = FILES_WANTED if hard == resource.RLIM_INFINITY else min(hard, FILES_WANTED)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            soft = wanted
+        except (OSError, ValueError):
+            pass
+    if soft != resource.RLIM_INFINITY and soft < FILES_ENOUGH:
+        sys.stderr.write(
+            f"kxm hub: only {soft} files may be open at once, so about {max(0, soft - 64)} agents can listen;"
+            f" raise it with: ulimit -n {FILES_ENOUGH * 4}\n"
+        )

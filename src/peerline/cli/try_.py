@@ -6,7 +6,8 @@ import sys
 import threading
 from typing import Final
 
-from peerline.cli.try_stage import Broken, Narrator, Stage
+from peerline.cli.try_narrator import Narrator
+from peerline.cli.try_stage import Broken, Stage
 from peerline.cli.try_story import STEPS, Story
 
 DEADLINE_S: Final = 60.0
@@ -40,7 +41,7 @@ def main() -> int:
         overdue.cancel()
         signal.signal(signal.SIGTERM, before)
     tell.chapter(f"All {len(STEPS)} chapters did what they say, in {tell.seconds():.1f} s. Nothing is left running.")
-    print("Now yours: docs/start/quick-start.md, or `peerline up` and `peerline ask NAME TEXT`.")
+    print("Now yours: `peerline up`, then `peerline list` and `peerline ask NAME TEXT`.")
     return 0
 
 

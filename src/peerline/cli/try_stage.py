@@ -10,58 +10,19 @@ import signal
 import subprocess
 import sys
 import tempfile
-import textwrap
 import threading
-import time
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self, TextIO
+from typing import Any, Final, Self
 
-WIDTH: Final = 79
+from peerline.cli.try_narrator import Narrator
+
 PATIENCE_S: Final = 10.0
 LISTENING: Final = re.compile(r"kxm hub listening at (http://127\.0\.0\.1:(\d+)); storage=(.+); auth=\w+")
-ID: Final = re.compile(r"\b(msg_[0-9a-f]{8})[0-9a-f]{24}\b")
 
 
 class Broken(Exception):
     """A step did not do what the story says of it."""
-
-
-class Narrator:
-    """Writes one line for each thing that happens: seconds since the start, who, what."""
-
-    def __init__(self, out: TextIO) -> None:
-        self._out = out
-        self._began = time.monotonic()
-        self._colour = out.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-        self._lock = threading.Lock()
-
-    def seconds(self) -> float:
-        return time.monotonic() - self._began
-
-    def chapter(self, title: str) -> None:
-        self._write(f"\n{self._styled('1', title)}\n")
-
-    def line(self, who: str, what: str, *, style: str = "") -> None:
-        at = f"{self.seconds():5.2f} s"
-        first, *rest = textwrap.wrap(ID.sub(r"\1…", what), WIDTH - 20, break_on_hyphens=False) or [""]
-        lines = [f"{self._styled('2', at)}  {self._styled('1;36', f'{who:<9}')}  {self._styled(style, first)}"]
-        lines += [" " * 20 + self._styled(style, more) for more in rest]
-        self._write("\n".join(lines) + "\n")
-
-    def result(self, what: str) -> None:
-        self.line("", f"-> {what}", style="32")
-
-    def failure(self, what: str) -> None:
-        self.line("", f"!! {what}", style="1;31")
-
-    def _styled(self, style: str, text: str) -> str:
-        return f"\x1b[{style}m{text}\x1b[0m" if self._colour and style and text.strip() else text
-
-    def _write(self, text: str) -> None:
-        with self._lock:
-            self._out.write(text)
-            self._out.flush()
 
 
 class Stage:
@@ -82,8 +43,7 @@ class Stage:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for peer in self._staying:
-            peer.end()
+        self.all_leave()
         if self._hub is not None and self._hub.poll() is None:
             self._hub.kill()
             self._hub.wait()
@@ -109,8 +69,13 @@ class Stage:
                     return
         except queue.Empty:
             pass
-        said = (self._folder / "hub.stderr").read_text().strip()
+        said = _last_line((self._folder / "hub.stderr").read_text())
         raise Broken(f"the hub did not start: {said or 'it said nothing'}")
+
+    def all_leave(self) -> None:
+        """End the agents that stay online."""
+        for peer in self._staying:
+            peer.end()
 
     def kill_hub(self) -> None:
         """What a crash does: no goodbye, nothing flushed that was not on the disk."""
@@ -142,7 +107,7 @@ class Stage:
         """
         ran = self._run(name, words)
         if ran.returncode != 0:
-            raise Broken(f"exit {ran.returncode}: {ran.stderr.strip() or ran.stdout.strip()}")
+            raise Broken(f"exit {ran.returncode}: {_last_line(ran.stderr) or _last_line(ran.stdout)}")
         return _object(ran.stdout)
 
     def refused(self, name: str, *words: str) -> str:
@@ -153,7 +118,7 @@ class Stage:
         """
         ran = self._run(name, words)
         if ran.returncode != 1:
-            raise Broken(f"this had to be refused, but: exit {ran.returncode}, {ran.stdout.strip()}")
+            raise Broken(f"this had to be refused, but: exit {ran.returncode}, {_last_line(ran.stdout)}")
         return str(_object(ran.stderr).get("detail"))
 
     def _run(self, name: str, words: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
@@ -185,6 +150,7 @@ class Staying:
     def __init__(self, name: str, env: dict[str, str], folder: Path, narrator: Narrator) -> None:
         self.name = name
         self._tell = narrator
+        self._lost = False
         self._process = subprocess.Popen(
             _python("peerline.cli.try_stay"),
             env=env,
@@ -206,7 +172,7 @@ class Staying:
         except queue.Empty:
             raise Broken(f"{self.name} did not get to {did!r} within {PATIENCE_S:g} s") from None
         assert self._process.stderr is not None
-        raise Broken(f"{self.name} ended: {self._process.stderr.read().strip()[-300:]}")
+        raise Broken(f"{self.name} ended: {_last_line(self._process.stderr.read())}")
 
     def end(self) -> None:
         assert self._process.stdin is not None
@@ -219,6 +185,9 @@ class Staying:
 
     def _heard(self, line: str) -> None:
         act = json.loads(line)
+        again, self._lost = self._lost and act["did"] == "lost", act["did"] == "lost"
+        if again:
+            return
         told = {
             "online": "is online, and stays",
             "took": f"takes {act.get('id')} from {act.get('sender')}",
@@ -231,6 +200,11 @@ class Staying:
 
 def _python(*words: str) -> list[str]:
     return [sys.executable, "-m", *words]
+
+
+def _last_line(text: str) -> str:
+    """A traceback says what matters at its end; one JSON line is all there is."""
+    return text.strip().rpartition("\n")[2]
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -36,7 +36,7 @@ async def _stay() -> None:
                 _tell(did="took", id=request.id, sender=request.sender_name)
                 words = len(request.content.split())
                 await hub.note(request.id, f"reading {words} words")
-                await hub.reply(request.id, f"{caller.name} read {words} words and has no objection.")
+                await hub.reply(request.id, f"I have read your {words} words. No objection.")
                 _tell(did="replied", id=request.id)
             except PeerlineError as refused:
                 _tell(did="refused", id=request.id, why=str(refused))

@@ -32,15 +32,12 @@ class Story:
 
     def one_asks_another_answers(self) -> None:
         stage = self._stage
-        asked = ("send", "reviewer", REQUEST, "--idempotency-key", "plan-review-1")
-        sent = stage.kxm("lead", *asked)
-        _expect("the state after the send", sent["status"], "queued")
-        self._first = sent["messageId"]
-        self._tell(f"{self._first} is on the disk")
+        asked = ("reviewer", REQUEST, "--idempotency-key", "plan-review-1")
+        self._first = self._sent(*asked)["messageId"]
         _expect("what the reviewer took", self._reviewer.wait_for("took")["id"], self._first)
         got = stage.kxm("lead", "await", self._first)
         self._told_reply(got)
-        again = stage.kxm("lead", *asked)
+        again = stage.kxm("lead", "send", *asked)
         _expect("the id of an exact retry", again["messageId"], self._first)
         self._tell("an exact retry is the same message, not a second one")
 
@@ -51,7 +48,7 @@ class Story:
         refused = stage.refused("lead", "send", "planner", "Propose a plan.")
         _expect("the refusal", refused.startswith("online target not found: planner"), True)
         self._tell(f"refused: {refused}")
-        sent = stage.kxm("lead", "send", "planner", "Propose a plan.", "--allow-offline")
+        sent = self._sent("planner", "Propose a plan.", "--allow-offline")
         waiting = stage.kxm("planner", "inbox")["messages"]
         _expect("what waits for planner", [message["id"] for message in waiting], [sent["messageId"]])
         self._tell(f"1 request waits, from {waiting[0]['fromName']}: {waiting[0]['content']}")
@@ -73,19 +70,19 @@ class Story:
 
     def withdrawn_and_too_late(self) -> None:
         stage = self._stage
-        sent = stage.kxm("lead", "send", "planner", "Never mind me.", "--allow-offline")
+        sent = self._sent("planner", "Never mind me.", "--allow-offline")
         cancelled = stage.kxm("lead", "cancel", sent["messageId"])
         _expect("the state after the cancel", cancelled["status"], "cancelled")
         _expect("planner's inbox after the cancel", stage.kxm("planner", "inbox")["messages"], [])
         self._tell("cancelled; planner never sees it")
-        sent = stage.kxm("lead", "send", "planner", "Within a second, please.", "--allow-offline", "--ttl-ms", "1000")
+        sent = self._sent("planner", "Within a second, please.", "--allow-offline", "--ttl-ms", "1000")
         late = stage.kxm("lead", "await", sent["messageId"])
         _expect("the state after its time", late["status"], "expired")
         self._tell(f"expired: {late['error']}")
 
     def the_hub_dies(self) -> None:
         stage = self._stage
-        kept = stage.kxm("lead", "send", "planner", "Are you still there?", "--allow-offline")
+        kept = self._sent("planner", "Are you still there?", "--allow-offline")
         stage.tell.line("hub", "killed (kill -9)", style="1;31")
         stage.kill_hub()
         stage.start_hub()
@@ -93,7 +90,7 @@ class Story:
         waiting = stage.kxm("planner", "inbox")["messages"]
         _expect("what survived the kill", [message["id"] for message in waiting], [kept["messageId"]])
         self._tell("the request is still there")
-        sent = stage.kxm("lead", "send", "reviewer", "And you?")
+        sent = self._sent("reviewer", "And you?")
         got = stage.kxm("lead", "await", sent["messageId"])
         self._told_reply(got)
 
@@ -109,9 +106,16 @@ class Story:
 
     def the_end(self) -> None:
         stage = self._stage
+        stage.all_leave()
         stage.tell.line("you", "$ kxm hub stop")
         _expect("the exit code of the hub", stage.stop_hub(), 0)
         self._tell("the hub has ended in order")
+
+    def _sent(self, *words: str) -> dict[str, Any]:
+        sent = self._stage.kxm("lead", "send", *words)
+        _expect("the state after the send", sent["status"], "queued")
+        self._tell(f"{sent['messageId']} is on the disk, {sent['status']}")
+        return sent
 
     def _told_reply(self, message: dict[str, Any]) -> None:
         _expect("the state", message["status"], "replied")

@@ -7,33 +7,17 @@ import asyncio
 import gc
 import json
 import sys
-from dataclasses import asdict, dataclass
 from importlib import import_module
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Protocol
 
 import uvloop
 
-from bench.proc import cpu_seconds
+from bench.job import Job
+from bench.proc import cpu_seconds, resident_bytes
 from bench.window import Window
 
 STOP_WITHIN_S = 20
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """`driver` names a module of `bench.drivers`; `pid` is the server's, for its CPU time; `body` counts bytes each way."""
-
-    driver: str
-    address: dict[str, Any]
-    pid: int
-    pairs: int
-    body: int
-    warm_up_s: float
-    seconds: float
-
-    def to_json(self) -> str:
-        return json.dumps(asdict(self))
 
 
 class Driver(Protocol):
@@ -62,8 +46,9 @@ async def drive(job: Job) -> dict[str, float]:
     window.shut()
     seconds, cpu = perf_counter() - began, cpu_seconds(job.pid) - cpu
     await asyncio.wait_for(load, STOP_WITHIN_S)
+    memory = resident_bytes(job.pid)
     await driver.close()
-    return figures(window.latencies, seconds, cpu)
+    return {**figures(window.latencies, seconds, cpu), "mb": memory / 1e6}
 
 
 def figures(latencies: list[float], seconds: float, cpu: float) -> dict[str, float]:

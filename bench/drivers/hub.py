@@ -76,21 +76,30 @@ class Events(asyncio.Protocol):
 class Agent:
     """One registered agent: its key, its request connection and its open stream."""
 
-    def __init__(self, port: int, token: str, project: str, name: str) -> None:
+    def __init__(self, port: int, token: str, project: str, name: str, source: str = "127.0.0.1") -> None:
         self._port = port
         self._token = token
         self._project = project
+        self._source = (source, 0)
         self.name = name
         self._lines = ""
 
     async def open(self, happened: Callable[[bytes, bytes], None]) -> None:
+        await self.register()
+        await self.subscribe(happened)
+
+    async def register(self) -> None:
         loop = asyncio.get_running_loop()
-        _, self.requests = await loop.create_connection(Requests, "127.0.0.1", self._port)
+        _, self.requests = await loop.create_connection(Requests, "127.0.0.1", self._port, local_addr=self._source)
         status, body = await self._ask("/v1/agents/register", {"name": self.name, "project": self._project})
         assert status in (200, 201), body
         registered = json.loads(body)
-        agent = registered["agent"]["id"]
-        self._lines = f"x-kxm-agent-id: {agent}\r\nx-kxm-agent-key: {registered['agentKey']}\r\n"
+        self.id = registered["agent"]["id"]
+        self._lines = f"x-kxm-agent-id: {self.id}\r\nx-kxm-agent-key: {registered['agentKey']}\r\n"
+
+    async def subscribe(self, happened: Callable[[bytes, bytes], None]) -> None:
+        """Open the stream; returns when its first frame is there."""
+        loop = asyncio.get_running_loop()
         ready: asyncio.Future[None] = loop.create_future()
 
         def first(name: bytes, data: bytes) -> None:
@@ -98,9 +107,8 @@ class Agent:
                 ready.set_result(None)
             happened(name, data)
 
-        stream = Events(self.head("GET", f"/v1/events?agentId={agent}") + b"\r\n", first)
-        await loop.create_connection(lambda: stream, "127.0.0.1", self._port)
-        self.stream = stream
+        self.stream = Events(self.head("GET", f"/v1/events?agentId={self.id}") + b"\r\n", first)
+        await loop.create_connection(lambda: self.stream, "127.0.0.1", self._port, local_addr=self._source)
         await asyncio.wait_for(ready, 20)
 
     def head(self, method: str, path: str) -> bytes:

@@ -31,7 +31,16 @@ def start(folder: Path, env: dict[str, str]) -> Process:
     assert installed is not None
     user = _other_user(folder)
     data, port = folder / "data", free_port()
-    initdb = [str(installed / "initdb"), "-D", str(data), "-U", "bench", "--auth=trust", "--encoding=UTF8", "--locale=C"]
+    initdb = [
+        str(installed / "initdb"),
+        "-D",
+        str(data),
+        "-U",
+        "bench",
+        "--auth=trust",
+        "--encoding=UTF8",
+        "--locale=C",
+    ]
     with Process(initdb, folder / "initdb.log", user=user) as made:
         made.wait_until(lambda: made.ended)
     command = [str(installed / "postgres"), "-D", str(data), "-p", str(port), "-k", str(folder)]

@@ -36,7 +36,7 @@ class Process:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
-                env={**os.environ, **(env or {})},
+                env={**_surroundings(), **(env or {})},
                 cwd=log.parent,
                 start_new_session=True,
             )
@@ -49,7 +49,7 @@ class Process:
             if self.ended or monotonic() > deadline:
                 self.stop()
                 raise NotReady(f"{self._process.args}: {self.output()[-1500:]}")
-            sleep(0.02)
+            sleep(0.002)
         return self
 
     @property
@@ -79,6 +79,11 @@ class Process:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+
+def _surroundings() -> dict[str, str]:
+    """The caller's environment without what would configure a hub."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("KXM_")}
 
 
 def free_port() -> int:

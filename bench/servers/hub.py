@@ -1,0 +1,40 @@
+"""Peerline's hub as a user starts it: the foreground command, a state folder of its own, the default settings.
+
+Only the rate limit is lifted (600 requests a minute is what it is there to stop).
+"""
+
+import json
+import sys
+import urllib.request
+from pathlib import Path
+from typing import Final
+
+from bench.servers.process import Process
+
+TOKEN: Final = "bench-token-that-opens-only-this-hub"
+LISTENING: Final = "kxm hub listening at http://127.0.0.1:"
+
+
+def command(python: str = sys.executable) -> list[str]:
+    return [python, "-m", "peerline.cli.hot", "kxm", "hub", "start"]
+
+
+def start(folder: Path, env: dict[str, str], python: str = sys.executable) -> Process:
+    settings = {"KXM_PORT": "0", "KXM_STATE_HOME": str(folder / "state"), "KXM_AUTH_TOKEN": TOKEN}
+    settings |= {"KXM_RATE_LIMIT_MAX": str(10**9), "PYTHONDONTWRITEBYTECODE": ""}
+    server = Process(command(python), folder / "log", env={**settings, **env})
+    server.wait_until(lambda: ready(server))
+    return server
+
+
+def ready(server: Process) -> bool:
+    """It has named its port and answers that it is ready."""
+    said = server.output()
+    at = said.find(LISTENING)
+    if at < 0 or "\n" not in said[at:]:
+        return False
+    port = int(said[at + len(LISTENING) :].split(";")[0].strip())
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/ready", timeout=5) as answer:
+        assert json.load(answer)["ok"]
+    server.address = {"port": port, "token": TOKEN, "run": 0}
+    return True

@@ -1,0 +1,212 @@
+"""What is promised: one row a figure, with the bound that must hold and the one to aim at.
+
+A reading is named by its arm (a system, or a probe of this machine), its load and its metric. P11 (MCP), P12
+(PostgreSQL store) and P15 (Git) join this list with the parts that bring them, P10 gets its hook figure then too.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """So many pairs of agents at once, so many bytes each way."""
+
+    pairs: int
+    body: int = 1024
+
+
+LOADS: Final = {"1": Load(pairs=1), "8": Load(pairs=8), "64": Load(pairs=64), "8x32k": Load(pairs=8, body=32_768)}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """`arm.load.metric`; of a probe the load is the name of what it looked at."""
+
+    arm: str
+    load: str
+    metric: str
+
+    def __str__(self) -> str:
+        return f"{self.arm}.{self.load}.{self.metric}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """`ours`, or `ours` divided by `theirs` of the same round, is at least (≥) or at most (≤) `must`."""
+
+    id: str
+    what: str
+    ours: Reading
+    bound: Literal["≥", "≤"]
+    must: float
+    aim: float
+    theirs: Reading | None = None
+    unit: str = ""
+
+    def holds(self, value: float, bound: float) -> bool:
+        return value >= bound if self.bound == "≥" else value <= bound
+
+
+def _faster(id: str, load: str, peer: str, must: float, aim: float) -> Target:
+    ours, theirs = Reading("peerline", load, "rate"), Reading(peer, load, "rate")
+    what = f"round trips/s, {_named(load)}, against {NAMES[peer]}"
+    return Target(id=id, what=what, ours=ours, theirs=theirs, bound="≥", must=must, aim=aim)
+
+
+def _lower(id: str, load: str, metric: str, peer: str, must: float, aim: float) -> Target:
+    ours, theirs = Reading("peerline", load, metric), Reading(peer, load, metric)
+    what = f"{METRICS[metric]}, {_named(load)}, against {NAMES[peer]}"
+    return Target(id=id, what=what, ours=ours, theirs=theirs, bound="≤", must=must, aim=aim)
+
+
+def _named(load: str) -> str:
+    pairs, body = LOADS[load].pairs, LOADS[load].body
+    return f"{pairs} pair{'s' * (pairs > 1)}" + (f" of {body // 1024} KB" if body != 1024 else "")
+
+
+METRICS: Final = {"rate": "round trips/s", "p50": "p50 in ms", "cpu": "server CPU a round trip in µs"}
+NAMES: Final = {
+    "peerline": "Peerline",
+    "nats": "NATS",
+    "redis": "Redis",
+    "postgres": "PostgreSQL",
+    "rabbitmq": "RabbitMQ",
+    "a2a": "A2A",
+    "naive": "naive hub",
+    "stored": "Peerline, preloaded",
+    "peerline-slow": "Peerline, slow disk",
+    "naive-slow": "naive hub, slow disk",
+    "redis-slow": "Redis, slow disk",
+    "idle": "10,000 idle streams",
+    "start": "hub start",
+    "command": "commands",
+    "install": "installation",
+}
+PYTHON = Reading("command", "python", "ms")
+
+TARGETS: Final = (
+    _faster("P1", "8", "nats", 2, 3),
+    _faster("P1", "64", "nats", 5, 10),
+    _lower("P1", "1", "p50", "nats", 1.4, 1.0),
+    _faster("P2", "8", "redis", 1.2, 1.7),
+    _faster("P2", "64", "redis", 2, 3.5),
+    _lower("P2", "1", "p50", "redis", 1.2, 0.9),
+    _faster("P3", "8", "postgres", 2.5, 3.4),
+    _faster("P3", "64", "postgres", 15, 30),
+    _faster("P4", "64", "rabbitmq", 3, 5),
+    _faster("P4", "64", "a2a", 50, 100),
+    _faster("P4", "64", "naive", 6, 12),
+    _lower("P5", "64", "cpu", "nats", 0.4, 0.12),
+    _lower("P5", "64", "cpu", "redis", 1.8, 1.0),
+    _faster("P6", "8x32k", "nats", 1.6, 2.2),
+    _faster("P6", "8x32k", "redis", 1.0, 1.3),
+    Target(
+        id="P7",
+        what="round trips/s, 64 pairs, with 1,000,000 stored messages against none",
+        ours=Reading("stored", "64", "rate"),
+        theirs=Reading("peerline", "64", "rate"),
+        bound="≥",
+        must=0.85,
+        aim=0.95,
+    ),
+    Target(
+        id="P8",
+        what="10,000 idle streams: memory each",
+        ours=Reading("idle", "stream", "kb"),
+        bound="≤",
+        must=10,
+        aim=3,
+        unit="KB",
+    ),
+    Target(
+        id="P8",
+        what="p50 in ms, 8 pairs, with 10,000 idle streams against none",
+        ours=Reading("idle", "with", "p50"),
+        theirs=Reading("idle", "without", "p50"),
+        bound="≤",
+        must=1.15,
+        aim=1.0,
+    ),
+    Target(
+        id="P9",
+        what="hub: start to ready in ms, against `python3 -c pass`",
+        ours=Reading("start", "hub", "ms"),
+        theirs=Reading("start", "python", "ms"),
+        bound="≤",
+        must=30,
+        aim=15,
+    ),
+    Target(
+        id="P9",
+        what="hub: memory idle",
+        ours=Reading("start", "hub", "mb"),
+        bound="≤",
+        must=60,
+        aim=35,
+        unit="MB",
+    ),
+    Target(
+        id="P9",
+        what="hub: memory at 64 pairs",
+        ours=Reading("peerline", "64", "mb"),
+        bound="≤",
+        must=80,
+        aim=45,
+        unit="MB",
+    ),
+    Target(
+        id="P10",
+        what="`kxm --version` in ms, against `python3 -c pass`",
+        ours=Reading("command", "version", "ms"),
+        theirs=PYTHON,
+        bound="≤",
+        must=4,
+        aim=2.5,
+    ),
+    Target(
+        id="P10",
+        what="`kxm peer send` in ms, against `python3 -c pass`",
+        ours=Reading("command", "send", "ms"),
+        theirs=PYTHON,
+        bound="≤",
+        must=6,
+        aim=3,
+    ),
+    Target(
+        id="P13",
+        what="install into a fresh environment: time",
+        ours=Reading("install", "wheel", "s"),
+        bound="≤",
+        must=20,
+        aim=10,
+        unit="s",
+    ),
+    Target(
+        id="P13",
+        what="install into a fresh environment: size",
+        ours=Reading("install", "wheel", "mb"),
+        bound="≤",
+        must=60,
+        aim=40,
+        unit="MB",
+    ),
+    Target(
+        id="P14",
+        what="round trips/s, 64 pairs, each fsync 2 ms longer, against the naive hub",
+        ours=Reading("peerline-slow", "64", "rate"),
+        theirs=Reading("naive-slow", "64", "rate"),
+        bound="≥",
+        must=12,
+        aim=25,
+    ),
+    Target(
+        id="P14",
+        what="round trips/s, 64 pairs, each fsync 2 ms longer, against Redis",
+        ours=Reading("peerline-slow", "64", "rate"),
+        theirs=Reading("redis-slow", "64", "rate"),
+        bound="≥",
+        must=1,
+        aim=1.8,
+    ),
+)

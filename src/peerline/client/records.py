@@ -1,0 +1,123 @@
+"""What the hub tells about agents and messages, as frozen values; members this version does not know are left out."""
+
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+import msgspec
+
+Status = Literal["queued", "delivered", "replied", "cancelled", "expired", "error"]
+Delivery = Literal["followUp", "steer", "nextTurn"]
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """`as_json()` is the record as the hub wrote it, defaults left out."""
+
+    def as_json(self) -> dict[str, Any]:
+        built = msgspec.to_builtins(self, builtin_types=(datetime,))
+        plain = _plain(built)
+        assert isinstance(plain, dict)
+        return plain
+
+
+class Agent(Record, frozen=True, kw_only=True):
+    id: str
+    name: str
+    project: str
+    purpose: str = ""
+    model: str | None = None
+    host: str | None = None
+    online: bool = False
+    presence: Literal["online", "stale", "offline"] = "offline"
+    connected_at: datetime | None = None
+    last_seen_at: datetime | None = None
+    lease_expires_at: datetime | None = None
+
+
+class Reply(Record, frozen=True, kw_only=True):
+    content: str
+    created_at: datetime
+
+
+class Note(Record, frozen=True, kw_only=True):
+    content: str
+    created_at: datetime | None = None
+
+
+class Message(Record, frozen=True, kw_only=True):
+    """One request with its reply. `sender` and `recipient` are agent ids, the names those of the time of sending."""
+
+    id: str
+    project: str = ""
+    sender: str = msgspec.field(name="from")
+    sender_name: str = msgspec.field(name="fromName", default="")
+    recipient: str = msgspec.field(name="to")
+    recipient_name: str = msgspec.field(name="toName", default="")
+    content: str = ""
+    status: Status
+    delivery: Delivery = "followUp"
+    hops: int = 0
+    max_hops: int = 5
+    seq: int = 0
+    correlation_id: str | None = None
+    reply_to: str | None = None
+    idempotency_key: str | None = None
+    created_at: datetime
+    expires_at: datetime
+    delivered_at: datetime | None = None
+    replied_at: datetime | None = None
+    cancelled_at: datetime | None = None
+    reply: Reply | None = None
+    error: str | None = None
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def final(self) -> bool:
+        return self.status not in ("queued", "delivered")
+
+
+class Fact(Record, frozen=True, kw_only=True):
+    """One thing that was observed of a message: what, when by the hub's clock, and by whom."""
+
+    at: datetime
+    fact: str
+    observer: str = ""
+    detail: str | None = None
+
+
+class Trail(Record, frozen=True, kw_only=True):
+    """`standing` says why the message is not further, `next` what to do about it."""
+
+    message: Message
+    facts: tuple[Fact, ...] = ()
+    standing: str = ""
+    next: str = ""
+
+
+class Acknowledged(Record, frozen=True, kw_only=True):
+    """`first` is true for the one session whose acknowledgement took the work."""
+
+    message: Message
+    first: bool = True
+
+
+class Sent(Record, frozen=True, kw_only=True):
+    """`idempotent` is true when the hub had this request already."""
+
+    message: Message
+    idempotent: bool = False
+
+
+class Registered(Record, frozen=True, kw_only=True):
+    agent: Agent
+    agent_key: str
+    resumed: bool = False
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    return value

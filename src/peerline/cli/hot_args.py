@@ -112,7 +112,7 @@ def parse(argv: list[str], call: Call) -> None:
             elif word in VERBS:
                 call.verb = word
             else:
-                raise _unknown("command", word, VERBS)
+                raise unknown("command", word, VERBS)
             continue
         name, equals, value = word.partition("=")
         _option(call, SHORT.get(name, name), value if equals else None, queue, given)
@@ -132,7 +132,7 @@ def _option(call: Call, name: str, value: str | None, queue: list[str], given: d
         call.file = _value(name, value, queue, call)
     elif name not in fields:
         file = ("--file",) if "--content" in fields else ()
-        raise _unknown("option", name, (*fields, *file, *COMMON))
+        raise unknown("option", name, (*fields, *file, *COMMON))
     else:
         field = fields[name]
         kind = FIELDS[field][0]
@@ -197,7 +197,7 @@ def _fields(call: Call, given: dict[str, Any]) -> None:
     payload = _object("--payload", call.common["--payload"]) if "--payload" in call.common else {}
     for field, value in payload.items():
         if field not in allowed.values():
-            raise _unknown("field", field, tuple(allowed.values()), error="invalid_payload")
+            raise unknown("field", field, tuple(allowed.values()), error="invalid_payload")
         _check(field, value)
     open_places = [field for field in VERBS[call.verb][0] if field not in given]
     if call.file is not None:
@@ -249,7 +249,7 @@ def _check(field: str, value: Any) -> None:
         raise Failure(f"{field} must be {name}{BOUNDS.get(field, '')}", error="invalid_payload", exit_code=2)
 
 
-def _unknown(what: str, name: str, known: Any, error: str = "usage_error") -> Failure:
+def unknown(what: str, name: str, known: Any, error: str = "usage_error") -> Failure:
     """A typing error is named and corrected; anything that could be a secret is not repeated."""
     from difflib import get_close_matches
 

@@ -41,7 +41,8 @@ def loads(text: str) -> Any:
     start = len(text) - len(text.lstrip(_SPACE))
     try:
         value, end = _scan(text, start)
-    except (StopIteration, RecursionError):
+    except (StopIteration, RecursionError, SystemError):
+        # SystemError: the scanner takes its own error from the `json` package, and only if that is loaded already.
         raise ValueError("not JSON") from None
     if text[end:].strip(_SPACE):
         raise ValueError("more than one JSON value")

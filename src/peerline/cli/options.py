@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from peerline.cli.hot_args import unknown
 from peerline.cli.hot_output import Failure, Output, usage
 
 EPILOG = "Everywhere: --json, --dry-run, --workspace DIR (default .kxm), -h/--help, -V/--version."
@@ -75,6 +76,13 @@ class LazyGroup(click.Group):
         command = getattr(import_module(module), attribute)
         assert isinstance(command, click.Command)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and args[0] not in self.lazy:
+            raise unknown("command", args[0], self.lazy)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Written from the table, so that a help text imports no command."""

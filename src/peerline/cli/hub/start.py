@@ -99,7 +99,8 @@ def _run(settings: HubSettings, found: Credentials, env: Mapping[str, str]) -> i
     except (Held, NotOurs, TooNew, UnsafeFile) as error:
         raise refused("hub_start_failed", str(error)) from None
     except OSError as error:
-        raise refused("hub_start_failed", error.strerror or str(error)) from None
+        where = f": {error.filename}" if error.filename else ""
+        raise refused("hub_start_failed", f"{error.strerror or error}{where}") from None
     finally:
         log.close()
 

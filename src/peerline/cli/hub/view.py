@@ -5,7 +5,7 @@ from typing import Any, Final
 import click
 
 from peerline.cli.hot_http import Connection, ConnectionLost, Unreachable
-from peerline.cli.hot_identity import Caller
+from peerline.cli.hot_identity import Caller, unreachable
 from peerline.cli.options import Asked, refused
 
 TIMEOUT_MS: Final = 5_000
@@ -27,8 +27,7 @@ def view(asked: Asked, server: str | None) -> int:
         health = hub.request("GET", "/health", timeout_ms=TIMEOUT_MS)
         ready = hub.request("GET", "/ready", timeout_ms=TIMEOUT_MS)
     except Unreachable as why:
-        detail = f"hub not reachable at {address.url} ({why}); start it with: kxm hub start"
-        raise refused("hub_unreachable", detail) from None
+        raise refused("hub_unreachable", unreachable(address, why).detail) from None
     except (ConnectionLost, ValueError) as why:
         raise refused("hub_unreachable", f"no answer of a hub at {address.url}: {why}") from None
     finally:

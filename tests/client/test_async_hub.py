@@ -327,8 +327,8 @@ async def test_trail_notes_inbox_and_own_messages_are_read(server: ScriptedHub, 
     assert [fact.fact for fact in (await hub.trail("msg_1")).facts] == ["stored"]
     assert (await hub.note("msg_1", "half")).content == "half"
     assert [each.id for each in await hub.inbox()] == ["msg_1"]
-    assert len(await hub.messages(state="open", role="sender", limit=5)) == 2
-    assert str(server.asked[-1]) == "GET /v1/messages?state=open&role=sender&limit=5"
+    assert len(await hub.sent(state="open", limit=5)) == 2
+    assert str(server.asked[-1]) == "GET /v1/messages?state=open&limit=5"
 
 
 async def test_a_record_goes_back_to_json_as_it_came(server: ScriptedHub, hub: AsyncHub) -> None:

@@ -98,7 +98,13 @@ async def test_a_request_offered_again_by_the_next_stream_comes_once(server: Scr
 async def test_it_tries_for_ever_with_growing_pauses_that_start_anew_after_a_success(
     server: ScriptedHub, world: World
 ) -> None:
-    failing: list[Reply | Raw] = [CLOSE, refuse(503, "hub_stopping"), Reply(502, b"<html>"), refuse(500, "internal_error"), CLOSE] * 3
+    failing: list[Reply | Raw] = [
+        CLOSE,
+        refuse(503, "hub_stopping"),
+        Reply(502, b"<html>"),
+        refuse(500, "internal_error"),
+        CLOSE,
+    ] * 3
     server.script(EVENTS, *failing, stream(pushed(1), stay=False), CLOSE, stream(pushed(2)))
     async with a_hub(server, world) as hub:
         assert len(await take(hub, 2)) == 2

@@ -57,6 +57,10 @@ class _Note(Record, frozen=True, kw_only=True):
     note: Note
 
 
+class _Notes(Record, frozen=True, kw_only=True):
+    notes: tuple[Note, ...]
+
+
 class AsyncHub:
     """One agent's connection to a hub: `async with AsyncHub(project=…, name=…) as hub: …`.
 
@@ -222,13 +226,17 @@ class AsyncHub:
         """Requests that still need our reply, oldest first. Acknowledges nothing."""
         return (await self._get(f"/v1/agents/{quote(self.agent.id, safe='')}/inbox", _Messages)).messages
 
-    async def acknowledge(self, message_id: str) -> Acknowledged:
+    async def acknowledge(self, message_id: str, *, adapter: str | None = None) -> Acknowledged:
         """Take a request: it is not pushed again. Of several sessions, `first` tells which one has the work.
+
+        `adapter` is shown in the message's trail as who took it.
 
         Raises:
             OutcomeUnknown: no answer came. It is not tried again here, since a second answer could not say `first`.
         """
-        answer = await self._session.call("POST", _message_path(message_id) + "/ack", {}, repeatable=False)
+        answer = await self._session.call(
+            "POST", _message_path(message_id) + "/ack", {"adapter": adapter}, repeatable=False
+        )
         return decoded(answer, Acknowledged)
 
     async def reply(self, message_id: str, content: str) -> Message:
@@ -258,17 +266,16 @@ class AsyncHub:
         """Who observed what of a message, when; why it is not further, and what to do."""
         return await self._get(_message_path(message_id) + "/trail", Trail)
 
-    async def messages(
-        self,
-        *,
-        state: Literal["open", "undelivered", "final"] | None = None,
-        role: Literal["sender", "recipient"] | None = None,
-        limit: int | None = None,
+    async def notes(self, message_id: str) -> tuple[Note, ...]:
+        """The notes on a message, oldest first."""
+        return (await self._get(_message_path(message_id) + "/notes", _Notes)).notes
+
+    async def sent(
+        self, *, state: Literal["open", "undelivered", "all"] = "all", limit: int | None = None
     ) -> tuple[Message, ...]:
-        """Our own messages, newest first."""
-        asked = {"state": state, "role": role, "limit": limit}
-        query = "&".join(f"{name}={value}" for name, value in asked.items() if value is not None)
-        return (await self._get("/v1/messages" + (f"?{query}" if query else ""), _Messages)).messages
+        """What this agent sent, newest first; undelivered: nobody took it, and open or expired."""
+        query = f"?state={state}" + (f"&limit={limit}" if limit is not None else "")
+        return (await self._get("/v1/messages" + query, _Messages)).messages
 
     async def fanout(
         self,

@@ -38,6 +38,12 @@ class Event:
     agent: Agent | None = None
     note: Note | None = None
 
+    @property
+    def message_id(self) -> str | None:
+        """The message it is about; a note carries only this."""
+        named = self.message.id if self.message is not None else self.data.get("messageId")
+        return named if isinstance(named, str) else None
+
 
 class Decoder:
     """An incremental decoder: chunks may end anywhere, inside a character or between CR and LF."""

@@ -141,8 +141,8 @@ class Hub:
     def inbox(self) -> tuple[Message, ...]:
         return self._run(self._hub.inbox())
 
-    def acknowledge(self, message_id: str) -> Acknowledged:
-        return self._run(self._hub.acknowledge(message_id))
+    def acknowledge(self, message_id: str, *, adapter: str | None = None) -> Acknowledged:
+        return self._run(self._hub.acknowledge(message_id, adapter=adapter))
 
     def reply(self, message_id: str, content: str) -> Message:
         return self._run(self._hub.reply(message_id, content))
@@ -153,14 +153,13 @@ class Hub:
     def trail(self, message_id: str) -> Trail:
         return self._run(self._hub.trail(message_id))
 
-    def messages(
-        self,
-        *,
-        state: Literal["open", "undelivered", "final"] | None = None,
-        role: Literal["sender", "recipient"] | None = None,
-        limit: int | None = None,
+    def notes(self, message_id: str) -> tuple[Note, ...]:
+        return self._run(self._hub.notes(message_id))
+
+    def sent(
+        self, *, state: Literal["open", "undelivered", "all"] = "all", limit: int | None = None
     ) -> tuple[Message, ...]:
-        return self._run(self._hub.messages(state=state, role=role, limit=limit))
+        return self._run(self._hub.sent(state=state, limit=limit))
 
     def fanout(
         self,

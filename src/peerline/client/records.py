@@ -39,6 +39,7 @@ class Reply(Record, frozen=True, kw_only=True):
 
 
 class Note(Record, frozen=True, kw_only=True):
+    number: int = 0
     content: str
     created_at: datetime | None = None
 
@@ -108,9 +109,12 @@ class Sent(Record, frozen=True, kw_only=True):
 
 
 class Registered(Record, frozen=True, kw_only=True):
+    """`warning` is set when another online agent's name looks like ours."""
+
     agent: Agent
     agent_key: str
     resumed: bool = False
+    warning: str | None = None
 
 
 def _plain(value: object) -> object:

@@ -31,6 +31,7 @@ def run(*command: str | Path, cwd: Path | None = None, env: dict[str, str] | Non
             stderr=subprocess.STDOUT,
             text=True,
             timeout=within_s,
+            check=False,
         )
     except FileNotFoundError as error:
         raise Missing(f"{command[0]}: not found") from error

@@ -1,4 +1,4 @@
-"""The second load process of P8: opens idle streams to a hub, says that they stand, and holds them until its input ends.
+"""The second load process of P8: opens idle streams to a hub, says that they stand, and holds them while it may.
 
 Runs in the bench's own environment as `python -m bench.idle '<address as JSON>'`. Sources are spread over 127.0.0.2 and
 up, a thousand streams each, so that no address runs out of ports.

@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """`driver` names a module of `bench.drivers`; `pid` is the server's, for its CPU time; `body` counts bytes each way."""
+    """`driver` names a module of `bench.drivers`; `pid` is the server's, for its CPU time; `body` is bytes each way."""
 
     driver: str
     address: dict[str, Any]

@@ -63,6 +63,7 @@ class Run:
             capture_output=True,
             text=True,
             timeout=within_s,
+            check=False,
         )
         if done.returncode:
             raise Failed(f"{module}: {done.stderr.strip()[-600:]}")

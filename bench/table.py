@@ -22,7 +22,7 @@ def report(lines: Sequence[Line], samples: Samples, reasons: Mapping[str, str]) 
 
 
 def _targets(lines: Sequence[Line], reasons: Mapping[str, str]) -> str:
-    rows = [("", "what", "ours", "theirs", "result", "must", "aim", "")]
+    rows: list[tuple[str, ...]] = [("", "what", "ours", "theirs", "result", "must", "aim", "")]
     for line in lines:
         target = line.target
         sign = "×" if target.theirs else f" {target.unit}"
@@ -34,11 +34,12 @@ def _targets(lines: Sequence[Line], reasons: Mapping[str, str]) -> str:
 
 
 def _verdict(line: Line, reasons: Mapping[str, str]) -> str:
+    word = str(line.verdict.value)
     if line.verdict is not Verdict.UNKNOWN:
-        return line.verdict.value
+        return word
     readings = [line.target.ours, *([line.target.theirs] if line.target.theirs else [])]
-    named = [reading.arm for reading in readings if reading.arm in reasons]
-    return f"{line.verdict.value}: {', '.join(NAMES[arm] for arm in named)}" if named else line.verdict.value
+    named = [NAMES[reading.arm] for reading in readings if reading.arm in reasons]
+    return f"{word}: {', '.join(named)}" if named else word
 
 
 def _systems(samples: Samples) -> str:
@@ -46,7 +47,7 @@ def _systems(samples: Samples) -> str:
     found = {reading for one in samples for reading in one if reading.metric == "rate"}
     if not found:
         return ""
-    rows = [("", *(f"{load}: /s  p50  p99  cpu" for load in LOADS))]
+    rows: list[tuple[str, ...]] = [("", *(f"{load}: /s  p50  p99  cpu" for load in LOADS))]
     for arm in (arm for arm in NAMES if any(reading.arm == arm for reading in found)):
         cells = []
         for load in LOADS:
@@ -73,10 +74,9 @@ def _bound(value: float) -> str:
 
 def _aligned(rows: Sequence[Sequence[str]], left: Sequence[int]) -> str:
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if column in left else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    )
+    lines = []
+    for row in rows:
+        cells = zip(row, widths, strict=True)
+        padded = [cell.ljust(w) if at in left else cell.rjust(w) for at, (cell, w) in enumerate(cells)]
+        lines.append("  ".join(padded).rstrip())
+    return "\n".join(lines)

@@ -30,7 +30,7 @@ class Line:
 
 
 def judge(target: Target, samples: Samples) -> Line:
-    """The median over the rounds; of a ratio, the median of each round's own, since the machine drifts between rounds."""
+    """The median over the rounds; of a ratio, the median of the rounds' ratios: the machine drifts between them."""
     ours = _median([one[target.ours] for one in samples if target.ours in one])
     if target.theirs is None:
         return Line(target=target, ours=ours, theirs=None, value=ours, verdict=_verdict(target, ours))

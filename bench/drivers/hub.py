@@ -1,7 +1,8 @@
 """The hub's wire (Peerline's and the naive hub's): raw sockets, two a pair's end: one for requests, one for the stream.
 
 sender: POST /v1/messages · recipient's stream: `message` · recipient: POST ack and POST reply, back to back ·
-sender's stream: `reply`. A round trip has ended when the reply is on the sender's stream and all three POSTs are answered.
+sender's stream: `reply`. A round trip has ended when the reply is on
+the sender's stream and all three POSTs are answered.
 """
 
 import asyncio
@@ -167,8 +168,9 @@ class Pair:
 
     def _sent(self, status: int, body: bytes) -> None:
         if status != 202:
-            return self._fail(body)
-        self._step()
+            self._fail(body)
+        else:
+            self._step()
 
     def _requested(self, name: bytes, data: bytes) -> None:
         if name != b"message":
@@ -180,15 +182,17 @@ class Pair:
 
     def _acted(self, status: int, body: bytes) -> None:
         if status != 200:
-            return self._fail(body)
-        self._step()
+            self._fail(body)
+        else:
+            self._step()
 
     def _replied(self, name: bytes, data: bytes) -> None:
         if name != b"reply":
             return
         if self._id not in data or len(data) < 2 * len(self._body):
-            return self._fail(data)
-        self._step()
+            self._fail(data)
+        else:
+            self._step()
 
     def _step(self) -> None:
         self._open -= 1

@@ -1,4 +1,4 @@
-"""Redis Streams: a stream an agent; a consumer group where the recipient acknowledges, plain XREAD where the sender waits.
+"""Redis Streams: a stream an agent, a consumer group where the recipient acknowledges, XREAD where the sender waits.
 
 Two connections an agent, as with the hub: one always blocked in a read, so that it is woken at any time, one for what
 it writes. Acknowledgement and reply go out in one pipeline.

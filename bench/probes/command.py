@@ -33,7 +33,7 @@ class Commands:
             timed([programs / "kxm", "peer", "list"], env, folder)
             _register(server.address)
             kxm = programs / "kxm"
-            commands = {
+            commands: dict[str, list[str | Path]] = {
                 "python": [programs / "python3", "-c", "pass"],
                 "version": [kxm, "--version"],
                 "send": [kxm, "peer", "send", "--target", "answerer", "--content", "hello"],
@@ -46,7 +46,7 @@ class Commands:
 
 
 def _user(folder: Path, port: int) -> dict[str, str]:
-    """A person on the hub's machine who named nothing but the project and the agent: the token comes over the socket."""
+    """A person on the hub's machine who named only the project and the agent: the token comes over the socket."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("KXM_")}
     env |= {"KXM_STATE_HOME": str(folder / "state"), "KXM_SERVER_URL": f"http://127.0.0.1:{port}"}
     return env | {"KXM_PROJECT": "bench", "KXM_AGENT_NAME": "asker"}

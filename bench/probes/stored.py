@@ -20,26 +20,28 @@ BYTES_EACH: Final = 5_000
 DAY_MS: Final = 86_400_000
 
 # One statement a table, so that no row passes through Python. Ages run from six days, a day short of the retention,
-# to one: the sweep finds nothing to purge. Every second's messages share their time, as at a real hub.
-NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :messages)"
+# to one: the sweep finds nothing to purge. Numbers and ids rise with time, as at a real hub.
 LOAD: Final = (
+    "CREATE TEMP TABLE n (i INTEGER PRIMARY KEY)",
+    """INSERT INTO n WITH RECURSIVE up(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM up WHERE i < :messages)
+       SELECT i FROM up""",
     """INSERT INTO agent (id, project, name, name_key, purpose, connected_at, last_seen_at, next_seq, events)
-       WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < :agents - 1)
-       SELECT printf('agt_%032x', i), 'archive', 'agent-' || i, 'agent-' || i, 'once at work', :begin, :begin,
-              :messages / :agents + 1, :messages / :agents + 1 FROM n""",
-    f"""INSERT INTO message (number, id, project, sender, sender_name, recipient, recipient_name, delivery, hops, max_hops,
-           seq, sent_at, expires_at, delivered_at, replied_at, final_at, status, sender_event)
-       {NUMBERS}, m AS (
-           SELECT i, i % :agents AS s, (i + 1) % :agents AS r, i / :agents + 1 AS k, :begin + i * :step AS at FROM n
-       )
+       SELECT printf('agt_%032x', i - 1), 'archive', 'agent-' || (i - 1), 'agent-' || (i - 1), 'once at work',
+              :begin, :begin, :messages / :agents + 1, :messages / :agents + 1
+       FROM n WHERE i <= :agents""",
+    """INSERT INTO message (number, id, project, sender, sender_name, recipient, recipient_name, delivery, hops,
+           max_hops, seq, sent_at, expires_at, delivered_at, replied_at, final_at, status, sender_event)
+       WITH m AS (SELECT i, i % :agents AS s, (i + 1) % :agents AS r, i / :agents + 1 AS k,
+                         :begin + i * :step AS at FROM n)
        SELECT i, printf('msg_%012x%020x', at, i), 'archive', printf('agt_%032x', s), 'agent-' || s,
               printf('agt_%032x', r), 'agent-' || r, 'followUp', 0, 5, k, at, at + 86400000, at + 1000, at + 2000,
               at + 2000, 'replied', k FROM m""",
-    f"INSERT INTO body (message, text) {NUMBERS} SELECT i, :text FROM n",
-    f"INSERT INTO reply (message, text) {NUMBERS} SELECT i, :text FROM n",
-    f"""INSERT INTO trail (message, at, fact, observer) {NUMBERS}
-       SELECT i, :begin + i * :step + f.after, f.fact, 'hub' FROM n,
-              (SELECT 0 AS after, 'stored' AS fact UNION ALL SELECT 1000, 'taken' UNION ALL SELECT 2000, 'replied') AS f""",
+    "INSERT INTO body (message, text) SELECT i, :text FROM n",
+    "INSERT INTO reply (message, text) SELECT i, :text FROM n",
+    """INSERT INTO trail (message, at, fact, observer)
+       SELECT i, :begin + i * :step + f.after, f.fact, f.observer FROM n,
+              (SELECT 10 AS after, 'pushed' AS fact, 'stream of agent' AS observer
+               UNION ALL SELECT 2010, 'outcome pushed', 'stream of agent') AS f""",
 )
 
 

@@ -11,7 +11,9 @@ from bench.run import Failed
 def timed(command: Sequence[str | Path], env: dict[str, str] | None = None, cwd: Path | None = None) -> float:
     """Seconds; raises Failed when it exits with anything but 0, since a quick refusal is no measurement."""
     began = perf_counter()
-    done = subprocess.run(command, env=env, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+    done = subprocess.run(
+        command, env=env, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False
+    )
     took = perf_counter() - began
     if done.returncode:
         raise Failed(f"{command[0]}: exit {done.returncode}: {(done.stdout + done.stderr).decode()[-400:]}")

@@ -26,11 +26,12 @@ class Process:
     ) -> None:
         self.address: dict[str, Any] = {}
         self._log = log
+        self._name = command[0]
         # Should the bench itself be killed, the kernel ends its servers with it.
         guard = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
         if user is not None:
             guard += ["--reuid", user, "--regid", user, "--clear-groups"]
-        with log.open("ab") as output:
+        with log.open("wb") as output:
             self._process = subprocess.Popen(
                 [*guard, *command],
                 stdin=subprocess.DEVNULL,
@@ -48,7 +49,7 @@ class Process:
         while not ready():
             if self.ended or monotonic() > deadline:
                 self.stop()
-                raise NotReady(f"{self._process.args}: {self.output()[-1500:]}")
+                raise NotReady(f"{self._name}: {self.output()[-1500:]}")
             sleep(0.002)
         return self
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from time import monotonic, sleep
 
-from peerline.cli.hot_args import CONTEXT
-from peerline.cli.hot_http import TIMEOUT_MS, Connection, ConnectionLost, Unreachable, escaped
+from peerline.cli.hot_address import escaped
+from peerline.cli.hot_http import TIMEOUT_MS, Connection, ConnectionLost, Unreachable
 from peerline.cli.hot_identity import unreachable
 from peerline.cli.hot_json import dumps
 from peerline.cli.hot_output import Failure, usage
 from peerline.cli.hot_paths import sha256_hex
 from peerline.cli.hot_session import FINAL, SLICE_MS, Interrupted, Session, accepted, lost_during, pause, record
+from peerline.cli.hot_table import CONTEXT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from peerline import __version__
-from peerline.cli.hot_args import COMMON, FIELDS, FLAG, OBJECT, SHORT, VERBS, WORDS, option
 from peerline.cli.hot_output import write
+from peerline.cli.hot_table import COMMON, FIELDS, FLAG, OBJECT, SHORT, VERBS, WORDS, option
 
 ENDING = """
 Every command registers as KXM_AGENT_NAME (default cli-<pid>) in KXM_PROJECT, makes one call and unregisters.

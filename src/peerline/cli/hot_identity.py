@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from peerline.cli.hot_http import Address, Connection, ConnectionLost, Unreachable, connect
+from peerline.cli.hot_address import Address
+from peerline.cli.hot_http import Connection, ConnectionLost, Unreachable, connect
 from peerline.cli.hot_json import dumps, loads
 from peerline.cli.hot_output import Failure, usage
 from peerline.cli.hot_paths import DEFAULT_URL, key_path, private_write, socket_path, state_root

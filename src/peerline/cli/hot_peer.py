@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
+from peerline.cli.hot_address import escaped
 from peerline.cli.hot_args import Call, parse, require
-from peerline.cli.hot_http import escaped
 from peerline.cli.hot_output import Failure, Output, usage
 
 TYPE_CHECKING = False

@@ -9,7 +9,8 @@ import _signal  # type: ignore[import-not-found]  # `signal` loads `enum`
 import os
 from time import monotonic, sleep
 
-from peerline.cli.hot_http import TIMEOUT_MS, Answer, Connection, ConnectionLost, Unreachable, escaped
+from peerline.cli.hot_address import escaped
+from peerline.cli.hot_http import TIMEOUT_MS, Answer, Connection, ConnectionLost, Unreachable
 from peerline.cli.hot_identity import Caller, unreachable
 from peerline.cli.hot_output import Failure
 

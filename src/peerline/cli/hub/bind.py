@@ -7,7 +7,8 @@ from typing import Final
 
 import click
 
-from peerline.cli.hot_http import Address, Connection, ConnectionLost, Unreachable
+from peerline.cli.hot_address import Address
+from peerline.cli.hot_http import Connection, ConnectionLost, Unreachable
 from peerline.cli.hot_identity import read_object
 from peerline.cli.hot_paths import StateRootNotAbsolute, private_write, state_root
 from peerline.cli.options import Asked, refused

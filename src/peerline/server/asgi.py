@@ -12,7 +12,7 @@ from peerline.core.limits import BODY_BYTES, STREAM_BUFFER_BYTES
 from peerline.database.later import Later
 from peerline.server import framing
 from peerline.server.deadlines import Deadlines
-from peerline.server.encoding import BODILESS
+from peerline.server.encoding import BODILESS, encode_head
 from peerline.server.exchange import Application, Peer, Request, Response, Stream
 from peerline.server.framing import Refused
 from peerline.server.outbound import STREAM_HIGH_WATER
@@ -73,11 +73,12 @@ class Asgi:
             response.close = True
             await _send_response(response, send)
             return
-        answer = self._app.answer(request)
         try:
+            answer = self._app.answer(request)
             result = await answer if isinstance(answer, Later) else answer
+            encode_head(200, result.headers)  # for its refusal of line ends only
         except Exception:
-            logger.exception("a pending answer failed")
+            logger.exception("%s could not be answered", request.method)
             result = self._app.refuse(500, "internal_error", "internal server error", peer)
         if isinstance(result, Stream):
             await self._stream(result, receive, send, bodiless=request.method == "HEAD")
@@ -138,6 +139,8 @@ class StreamSink:
         self._waiting: list[bytes] = []
         self._size = 0
         self._over = False
+        self._cut = False
+        self._running: asyncio.Task[None] | None = None
         self._bell = asyncio.Event()
         self.paused = False
 
@@ -147,10 +150,10 @@ class StreamSink:
         self._waiting.append(data)
         self._size += len(data)
         self.paused = self._size > STREAM_HIGH_WATER
-        if self._size > STREAM_BUFFER_BYTES:
-            self._waiting.clear()
-            self._over = True
         self._bell.set()
+        if self._size > STREAM_BUFFER_BYTES and self._running is not None:
+            self._over = self._cut = True
+            self._running.cancel()  # it may hang in `send`
 
     def close(self) -> None:
         self._over = True
@@ -158,6 +161,7 @@ class StreamSink:
 
     async def run(self, receive: Receive, send: Send, stall_s: float) -> None:
         """Send until the client or `close` ends it, or `send` has taken nothing for `stall_s` seconds."""
+        self._running = asyncio.current_task()
         gone = asyncio.ensure_future(_gone(receive))
         gone.add_done_callback(lambda _: self.close())
         try:
@@ -178,6 +182,10 @@ class StreamSink:
             if not gone.done():
                 async with asyncio.timeout(stall_s):
                     await send({"type": "http.response.body", "body": b""})
+        except asyncio.CancelledError:
+            if not self._cut or self._running is None:
+                raise
+            self._running.uncancel()
         except TimeoutError:
             pass  # the server below closes a connection whose answer was not completed
         finally:

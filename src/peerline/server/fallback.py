@@ -54,6 +54,7 @@ async def serve_asgi(
             asgi,
             http=Protocol,
             ws="none",
+            proxy_headers=False,  # a forwarded header never makes a caller local
             lifespan="on",
             log_config=None,
             access_log=False,

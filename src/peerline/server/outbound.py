@@ -72,7 +72,7 @@ def _drop(later: "Later[Response] | Later[Response | Stream]") -> None:
 
 
 class Outbound(asyncio.Protocol):
-    """The writing half. `ended` means: no further request is taken from this connection."""
+    """The writing half. `ended`: no further request is taken; `halved`: the peer has shut its sending side."""
 
     __slots__ = (
         "_backlog",
@@ -83,6 +83,7 @@ class Outbound(asyncio.Protocol):
         "began",
         "due",
         "ended",
+        "halved",
         "paused",
         "peer",
         "phase",
@@ -99,6 +100,7 @@ class Outbound(asyncio.Protocol):
         self.due: float = NEVER
         self.armed: float = NEVER
         self.ended = False
+        self.halved = False
         self.paused = False
         self._closing = False
         self._backlog = 0
@@ -234,8 +236,9 @@ class Outbound(asyncio.Protocol):
     def _open(self, stream: Stream, bodiless: bool) -> None:
         self.ended = True
         self._abandon()
-        if self.transport is None or self._closing:
-            stream.closed()
+        if self.transport is None or self._closing or self.halved:
+            stream.closed()  # nobody is there to read it
+            self.finish()
             return
         self.transport.write(encode_stream_head(stream.headers))
         if bodiless:
@@ -279,7 +282,7 @@ class Outbound(asyncio.Protocol):
         self.paused = True
         if self.transport is not None:
             self._backlog = self.transport.get_write_buffer_size()
-        self._due_at(min(self.due, self.shared.wheel.now + self.shared.deadlines.stall_s))
+        self._due_at(self.shared.wheel.now + self.shared.deadlines.stall_s)
 
     def resume_writing(self) -> None:
         self.paused = False
@@ -293,14 +296,12 @@ class Outbound(asyncio.Protocol):
             self.drained()
 
     def watch(self) -> None:
-        """Set the deadline that the present state asks for."""
-        if self._closing or self._stream is not None:
+        """Set the deadline that the present state asks for; a peer that takes nothing has one already."""
+        if self._closing or self.paused or self._stream is not None:
             return
         shared = self.shared
         ours = self._queue and self.phase <= IDLE  # the next move is ours, and takes as long as it takes
         due = NEVER if ours else self.began + shared.limits[self.phase]
-        if self.paused:
-            due = min(due, self.due)
         self.due = due
         if due < self.armed:
             shared.wheel.arm(self)

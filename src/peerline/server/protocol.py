@@ -86,7 +86,7 @@ class Connection(Outbound):
 
     def eof_received(self) -> bool:
         """Half-closed: whoever asked before still gets the answers; a stream or half a request ends."""
-        self.ended = True
+        self.ended = self.halved = True
         return self.pending > 0 and not self._closing
 
     def connection_lost(self, error: Exception | None) -> None:

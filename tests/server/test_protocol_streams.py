@@ -1,0 +1,191 @@
+"""Streams: opened once, closed once, held back when the peer takes nothing, cut off when it never does (R9)."""
+
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from peerline.core.limits import STREAM_BUFFER_BYTES
+from peerline.server.deadlines import Deadlines
+from tests.server.echo_server import EchoServer, EchoStream, Raw
+
+FRAME = b"data: " + b"x" * 1_000 + b"\n\n"
+
+
+@pytest.fixture(params=["protocol", "asgi"])
+def both(request: pytest.FixtureRequest) -> Iterator[EchoServer]:
+    server = EchoServer(request.param).start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def server() -> Iterator[EchoServer]:
+    server = EchoServer(deadlines=Deadlines(stall_s=30)).start()
+    yield server
+    server.stop()
+
+
+def opened(server: EchoServer, raw: Raw) -> EchoStream:
+    raw.get("/stream")
+    server.event("asked")
+    stream = server.event("opened")
+    assert isinstance(stream, EchoStream)
+    return stream
+
+
+def write(server: EchoServer, stream: EchoStream, data: bytes) -> None:
+    assert stream.sink is not None
+    server.call(lambda: stream.sink.write(data))  # type: ignore[union-attr]
+
+
+def fill(server: EchoServer, stream: EchoStream) -> int:
+    """Write until the sink says no, as a stream should, and return how much that was."""
+    sink = stream.sink
+    assert sink is not None
+    size = 0
+    while not server.call(lambda: sink.paused):
+        server.call(lambda: sink.write(FRAME * 60))
+        size += 60 * len(FRAME)
+    return size
+
+
+def test_a_stream_begins_at_once_and_carries_what_is_written(both: EchoServer) -> None:
+    with both.connect() as raw:
+        stream = opened(both, raw)
+        status, headers = raw.head()
+        assert (status, headers["content-type"], headers["x-request-id"]) == (200, "text/event-stream", "req_test")
+        assert "content-length" not in headers
+        for data in (b"event: ready\n\n", b"data: 1\n\n"):
+            write(both, stream, data)
+            if both.http == "asgi":
+                assert raw.chunk() == data
+            else:
+                assert raw.read(len(data)) == data
+    assert both.event("closed") is stream
+    assert both.app.events.empty()
+
+
+def test_a_stream_that_the_application_ends_is_closed_once(both: EchoServer) -> None:
+    with both.connect() as raw:
+        stream = opened(both, raw)
+        raw.head()
+        sink = stream.sink
+        assert sink is not None
+
+        def end() -> None:
+            sink.write(b"last")
+            sink.close()
+            sink.close()
+            sink.write(b"too late")
+
+        both.call(end)
+        if both.http == "asgi":
+            assert raw.chunk() == b"last"
+            assert raw.chunk() == b""
+        else:
+            assert raw.rest() == b"last"
+    assert both.event("closed") is stream
+    assert both.app.events.empty()
+
+
+def test_a_slow_reader_is_waited_for_and_gets_every_byte(both: EchoServer) -> None:
+    with both.connect() as raw:
+        stream = opened(both, raw)
+        raw.head()
+        left = fill(both, stream)
+        while left:
+            data = raw.chunk() if both.http == "asgi" else raw.read(len(FRAME))
+            left -= len(data)
+        assert both.event("resumed") is stream
+        sink = stream.sink
+        assert sink is not None
+        assert both.call(lambda: sink.paused) is False
+
+
+def test_a_stream_written_to_beyond_its_buffer_is_cut_off(both: EchoServer) -> None:
+    with both.connect() as raw:
+        stream = opened(both, raw)
+        fill(both, stream)
+        for _ in range(STREAM_BUFFER_BYTES // len(FRAME) + 2):
+            write(both, stream, FRAME)
+        assert both.event("closed") is stream
+
+
+def test_a_stream_whose_reader_stands_still_is_cut_off(server: EchoServer) -> None:
+    with server.connect() as raw:
+        stream = opened(server, raw)
+        fill(server, stream)
+        for _ in range(4):
+            server.turn(31)
+        assert server.event("closed") is stream
+        assert server.app.events.empty()
+
+
+def test_a_stream_whose_reader_moves_is_not_cut_off(server: EchoServer) -> None:
+    with server.connect() as raw:
+        stream = opened(server, raw)
+        raw.head()
+        left = fill(server, stream)
+        for _ in range(6):
+            server.turn(25)
+            raw.read(left // 10)
+        raw.read(left - 6 * (left // 10))
+        assert server.event("resumed") is stream
+        write(server, stream, b"end")
+        assert raw.read(3) == b"end"
+
+
+def test_an_idle_stream_has_no_deadline(server: EchoServer) -> None:
+    with server.connect() as raw:
+        stream = opened(server, raw)
+        raw.head()
+        assert server.watched() == 0
+        server.turn(100_000)
+        write(server, stream, b"still here")
+        assert raw.read(10) == b"still here"
+
+
+def test_what_a_streams_reader_sends_is_read_over(server: EchoServer) -> None:
+    with server.connect() as raw:
+        stream = opened(server, raw)
+        raw.head()
+        raw.get("/echo")
+        raw.send(b"\x00noise" * 10_000)
+        with server.connect() as other:
+            other.get("/echo/other")
+            other.answer()
+        assert server.event("asked").path == "/echo/other"
+        write(server, stream, b"still here")
+        assert raw.read(10) == b"still here"
+
+
+def test_a_stream_ends_when_its_reader_shuts_its_side(server: EchoServer) -> None:
+    with server.connect() as raw:
+        stream = opened(server, raw)
+        raw.head()
+        raw.connection.shutdown(socket.SHUT_WR)
+        assert server.event("closed") is stream
+        assert raw.rest() == b""
+
+
+def test_a_stream_that_fails_to_open_ends_alone(server: EchoServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(self: EchoStream, sink: object) -> None:
+        raise RuntimeError("a fault of the application")
+
+    with server.connect() as raw:
+        monkeypatch.setattr(EchoStream, "opened", fail)
+        raw.get("/stream")
+        raw.rest()
+        server.event("asked")
+        server.event("closed")
+    with server.connect() as raw:
+        raw.get()
+        assert raw.answer().status == 200
+
+
+def test_an_open_stream_keeps_no_parser(server: EchoServer) -> None:
+    with server.connect() as raw:
+        stream = opened(server, raw)
+        raw.head()
+        assert getattr(stream.sink, "_parser") is None  # noqa: B009

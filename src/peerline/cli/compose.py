@@ -3,7 +3,6 @@
 import asyncio
 import os
 import signal
-import sys
 import time
 import traceback
 from collections.abc import Callable, Mapping
@@ -15,6 +14,7 @@ from peerline.core.access import Access
 from peerline.core.errors import Invalid
 from peerline.core.rate import RateWindow
 from peerline.database.checkpoint import Checkpoints
+from peerline.database.committer import Threaded
 from peerline.database.connection import open_writer, prepare
 from peerline.database.lock import FileLock
 from peerline.database.migrations import migrate
@@ -22,6 +22,7 @@ from peerline.database.sql import Sql
 from peerline.database.writer import Writer
 from peerline.hub.agents import Agents
 from peerline.hub.clock import HubClock
+from peerline.hub.entropy import Pool
 from peerline.hub.facts import Facts
 from peerline.hub.journal import Journal
 from peerline.hub.leases import Leases
@@ -49,9 +50,6 @@ from peerline.store.tables.tokens import TokenTable
 Log = Callable[[dict[str, Any]], None]
 Probe = Callable[[str], None]
 
-# The writer hands the interpreter's lock over at each statement; with the default of 5 ms it would wait for the loop
-# up to that long each time.
-SWITCH_S = 0.0005
 FATAL_EXIT = 70
 
 
@@ -71,7 +69,6 @@ def run_hub(
         Invalid: settings that a hub must not start with. Held, NotOurs, TooNew, UnsafeFile, OSError: the place.
     """
     check(settings)
-    sys.setswitchinterval(SWITCH_S)
     memory = settings.data_path == ":memory:"
     path = Path(settings.data_path)
     lock = None
@@ -126,14 +123,22 @@ class Hub:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
         self._probe = probe
+        self.committer = Threaded(self._settle)
         self.writer = Writer(
-            connection, checkpoints, self._settle, probe=probe, fatal=self._die, alarm=self._log_is_held
+            connection,
+            checkpoints,
+            self.committer,
+            soon=self._soon,
+            probe=probe,
+            fatal=self._die,
+            alarm=self._log_is_held,
         )
         self.journal = Journal(log, self._clock.now)
         self.wakeups = Wakeups()
         self.store = Store(self.writer, self.wakeups.fire)
         self.access = Access(settings.auth_token or None, settings.project_tokens, loopback(settings.host))
-        now, entropy = self._clock.now, os.urandom
+        now, entropy = self._clock.now, Pool(os.urandom)
+        self._entropy = entropy
         self.agents = Agents(self.store, self.wakeups, self.journal, self._clock, entropy, settings.stale_after_ms)
         sql = Sql(connection)
         self.agents.load(AgentTable(sql).all(), AgentTable(sql).sessions())
@@ -166,7 +171,7 @@ class Hub:
         )
         routes = Routes([route for part in parts for route in part.routes()])
         return HubApplication(
-            routes, self.guard, auth, self.agents, self.rates, self.journal, self._clock, os.urandom, self._oops
+            routes, self.guard, auth, self.agents, self.rates, self.journal, self._clock, self._entropy, self._oops
         )
 
     async def serve(self, announce: Callable[[str], None]) -> int:
@@ -184,7 +189,6 @@ class Hub:
 
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, end, number)
-        self.writer.start()
         sweeping = asyncio.ensure_future(self._sweep())
         beat = _Every(loop, 1.0, self.wheel.turn)
         flushing = _Every(loop, 0.25, self.facts.flush)
@@ -213,7 +217,10 @@ class Hub:
             flushing.stop()
             self.agents.flush()
             self.facts.flush()
-            await loop.run_in_executor(None, self.writer.stop)
+            idle = asyncio.Event()
+            self.writer.close(idle.set)
+            await idle.wait()
+            self.committer.stop()
             self._checkpoints.stop()
         return FATAL_EXIT if self._fatal is not None else 0
 
@@ -224,6 +231,10 @@ class Hub:
                 await self.sweeper.sweep()
             except Exception as error:
                 self._oops(error)  # a bug in one round must not end the rounds
+
+    def _soon(self, call: Callable[[], None]) -> None:
+        assert self._loop is not None
+        self._loop.call_soon(call)
 
     def _settle(self, callback: Callable[[], None]) -> None:
         assert self._loop is not None

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import apsw
 
-from peerline.database.connection import BUSY_MS, SAFE_WAL_RESET, open_writer
+from peerline.database.connection import SAFE_WAL_RESET, open_writer
 
 START_PAGES = 1_000  # about 4 MB: a passive checkpoint beside the writer
 FORCE_PAGES = 6_000  # about 24 MB: the writer finishes it, so that the log starts anew
@@ -35,10 +35,13 @@ class Checkpoints:
             self._wanted.set()
         return apsw.SQLITE_OK
 
-    def before_group(self, connection: apsw.Connection, alarm: Callable[[int], None]) -> bool:
-        """Called by the writer between groups; False while the log is held and too long to take writes."""
-        if self.pages < (START_PAGES if self._thread is None else self._next_force):
-            return True
+    @property
+    def due(self) -> bool:
+        """Whether the writer must finish a checkpoint itself before it writes on."""
+        return self.pages >= (START_PAGES if self._thread is None else self._next_force)
+
+    def force(self, connection: apsw.Connection, alarm: Callable[[int], None]) -> bool:
+        """Called between two groups; False while the log is held and too long to take writes. May block for a moment."""
         connection.set_busy_timeout(FORCE_WAIT_MS)
         try:
             left, moved = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_RESTART)
@@ -48,7 +51,7 @@ class Checkpoints:
             self.pages = 0 if left == moved else self.pages
             self._next_force = FORCE_PAGES
         finally:
-            connection.set_busy_timeout(BUSY_MS)
+            connection.set_busy_timeout(0)
         if self.pages < STOP_PAGES:
             return True
         self._next_force = STOP_PAGES

@@ -54,6 +54,8 @@ def open_writer(path: str, vfs: str | None = None) -> apsw.Connection:
     """
     connection = apsw.Connection(path, vfs=vfs, statementcachesize=256)
     connection.set_busy_timeout(BUSY_MS)
+    # Plans must not look at bound values: with STAT4 built in, each new value would compile the statement anew.
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     application = connection.pragma("application_id")
     if application != APPLICATION_ID:
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()[0]

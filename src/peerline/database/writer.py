@@ -1,8 +1,7 @@
 """The one writer: all queued work shares one transaction and one fsync, and nothing is answered before the commit."""
 
-import threading
+from collections import deque
 from collections.abc import Callable, Sequence
-from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 import apsw
@@ -10,11 +9,12 @@ import apsw
 from peerline.core.errors import Stopping
 from peerline.database import failure
 from peerline.database.checkpoint import Checkpoints
+from peerline.database.committer import Committer
+from peerline.database.connection import BUSY_MS
 from peerline.database.later import Later
 from peerline.database.sql import Sql
 
 T = TypeVar("T")
-Settle = Callable[[Callable[[], None]], object]
 GROUP = 512
 
 
@@ -28,10 +28,16 @@ class _Job:
         self.error: BaseException | None = None
 
 
-class Writer:
-    """Runs work in groups on one connection; `step()` runs one group, `start()` gives it a thread that loops it.
+Group = Sequence[_Job]
 
-    `settle` carries a callback to the event loop's thread (`loop.call_soon_threadsafe`; a test may call at once).
+
+class Writer:
+    """Runs work in groups on one connection, on the thread that calls it (the event loop's).
+
+    Statements touch memory and are run in place; what may block (waiting for another process's lock, the commit with
+    its fsync, a checkpoint) is handed to `committer`, and the next group waits for it. `soon` defers a call to the end
+    of the loop's turn, so that everything that arrived in one turn is one group; the default calls at once.
+
     `probe` is told each point of a group: "begun", "worked", "before_commit", "committed". `fatal` is called once when
     the disk refused an fsync: the process must end. `alarm` gets the log's length in pages when it is held open.
     """
@@ -40,8 +46,9 @@ class Writer:
         self,
         connection: apsw.Connection,
         checkpoints: Checkpoints,
-        settle: Settle,
+        committer: Committer,
         *,
+        soon: Callable[[Callable[[], None]], object] = lambda call: call(),
         probe: Callable[[str], None] | None = None,
         fatal: Callable[[BaseException], None] = lambda error: None,
         alarm: Callable[[int], None] = lambda pages: None,
@@ -49,16 +56,18 @@ class Writer:
         self._connection = connection
         self._checkpoints = checkpoints
         connection.set_wal_hook(checkpoints.committed)
+        connection.set_busy_timeout(0)
         self._sql = Sql(connection)
         self._execute = connection.cursor().execute
-        self._settle = settle
-        self._probe = probe
-        self._fatal = fatal
-        self._alarm = alarm
-        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
-        self._thread: threading.Thread | None = None
+        self._committer, self._soon = committer, soon
+        self._probe, self._fatal, self._alarm = probe, fatal, alarm
+        self._jobs: deque[_Job] = deque()
+        self._running = False
+        self._writable = True
         self._dead: BaseException | None = None
         self._closed = False
+        self._idle: Callable[[], None] | None = None
+        self.groups = 0
 
     def submit(self, work: Callable[[Sql], T]) -> Later[T]:
         """Queue `work` for the next group.
@@ -68,68 +77,79 @@ class Writer:
         """
         job = _Job(work)
         if self._closed or self._dead is not None:
-            job.later.fail(Stopping("the hub is stopping", nextAction="retry", detail="the hub is stopping"))
-        else:
-            self._jobs.put(job)
+            job.later.fail(Stopping("the hub is stopping", nextAction="retry"))
+            return job.later
+        self._jobs.append(job)
+        if not self._running:
+            self._running = True
+            self._soon(self._next)
         return job.later
 
-    def start(self) -> None:
-        self._thread = threading.Thread(target=self._loop, name="writer", daemon=True)
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Finish what is queued, then end; later work is refused."""
+    def close(self, idle: Callable[[], None]) -> None:
+        """Take no more work; `idle` is called once what was queued is done."""
         self._closed = True
-        self._jobs.put(None)
-        if self._thread is not None:
-            self._thread.join()
+        self._idle = idle
+        if not self._running:
+            idle()
 
-    def _loop(self) -> None:
-        while self.step():
-            pass
-
-    def step(self) -> bool:
-        """Take what is queued (waiting for at least one) and run it as a group; False at the end."""
-        job = self._jobs.get()
-        if job is None:
-            return False
-        group = [job]
-        more = True
-        try:
-            while len(group) < GROUP:
-                job = self._jobs.get_nowait()
-                if job is None:
-                    more = False
-                    break
-                group.append(job)
-        except Empty:
-            pass
-        self._run(group)
-        self._settle(lambda: _hand_back(group))
-        return more
-
-    def _run(self, group: list[_Job]) -> None:
-        if self._dead is not None:
-            _fail(group, self._dead)
+    def _next(self) -> None:
+        if not self._jobs:
+            self._running = False
+            if self._closed and self._idle is not None:
+                self._idle()
             return
-        writable = self._checkpoints.before_group(self._connection, self._alarm)
-        try:
-            if writable:
-                self._together(group)
-            else:
-                self._read_only(group)
-        except Exception as error:
-            self._rollback()
-            if failure.fatal(error):
-                self._die(group, error)
-            elif len(group) == 1 or isinstance(error, apsw.BusyError):
-                _fail(group, error)
-            else:
-                self._one_by_one(group)
+        group = [self._jobs.popleft() for _ in range(min(len(self._jobs), GROUP))]
+        self.groups += 1
+        if self._dead is not None:
+            self._refused(group, self._dead)
+        elif self._checkpoints.due:
+            self._committer.run(self._checkpoint, lambda error: self._begin(group))
+        else:
+            self._begin(group)
 
-    def _together(self, group: Sequence[_Job]) -> None:
+    def _checkpoint(self) -> None:
+        self._writable = self._checkpoints.force(self._connection, self._alarm)
+
+    def _begin(self, group: Group) -> None:
+        if not self._writable:
+            self._committer.run(lambda: self._read_only(group), lambda error: self._answer(group))
+            return
+        try:
+            self._execute("BEGIN IMMEDIATE")
+        except apsw.BusyError:
+            self._committer.run(self._wait_for_lock, lambda error: self._begun(group, error))
+        except apsw.Error as error:
+            self._begun(group, error)
+        else:
+            self._begun(group, None)
+
+    def _wait_for_lock(self) -> None:
+        """Another process writes; wait for it, but not for ever."""
+        self._connection.set_busy_timeout(BUSY_MS)
+        try:
+            self._execute("BEGIN IMMEDIATE")
+        finally:
+            self._connection.set_busy_timeout(0)
+
+    def _begun(self, group: Group, error: BaseException | None) -> None:
+        if error is not None:
+            self._failed(group, error)
+            return
+        before = self._sql.writes
+        try:
+            self._work(group)
+        except Exception as stopped:
+            self._failed(group, stopped)
+            return
+        if self._sql.writes == before:
+            self._commit()  # nothing to wait for
+            self._committed(group, None)
+        else:
+            self._committer.run(self._commit, lambda failed: self._committed(group, failed))
+
+    def _work(self, group: Group) -> None:
+        """Each in its own savepoint. Raises what ended the whole transaction."""
         execute, probe, sql = self._execute, self._probe, self._sql
-        execute("BEGIN IMMEDIATE")
         if probe:
             probe("begun")
         for job in group:
@@ -145,25 +165,48 @@ class Writer:
             execute("RELEASE work")
             if probe:
                 probe("worked")
-        if probe:
-            probe("before_commit")
-        execute("COMMIT")
-        if probe:
-            probe("committed")
 
-    def _one_by_one(self, group: Sequence[_Job]) -> None:
+    def _commit(self) -> None:
+        if self._probe:
+            self._probe("before_commit")
+        self._execute("COMMIT")
+        if self._probe:
+            self._probe("committed")
+
+    def _committed(self, group: Group, error: BaseException | None) -> None:
+        if error is not None:
+            self._failed(group, error)
+        else:
+            self._answer(group)
+
+    def _failed(self, group: Group, error: BaseException) -> None:
+        """The group's transaction ended without a commit."""
+        self._rollback()
+        if failure.fatal(error):
+            self._die(error)
+            self._refused(group, error)
+        elif len(group) == 1 or isinstance(error, apsw.BusyError):
+            self._refused(group, error)
+        else:
+            self._committer.run(lambda: self._one_by_one(group), lambda failed: self._answer(group))
+
+    def _one_by_one(self, group: Group) -> None:
         """A full disk ended the whole transaction: each work gets one of its own, so that each has its own outcome."""
-        for number, job in enumerate(group):
+        for job in group:
+            if self._dead is not None:
+                job.error = failure.refusal(self._dead)
+                continue
             try:
-                self._together([job])
+                self._wait_for_lock()
+                self._work([job])
+                self._commit()
             except Exception as error:
                 self._rollback()
-                if failure.fatal(error):
-                    self._die(group[number:], error)
-                    return
                 job.error = failure.refusal(error)
+                if failure.fatal(error):
+                    self._die(error)
 
-    def _read_only(self, group: Sequence[_Job]) -> None:
+    def _read_only(self, group: Group) -> None:
         """The log may not grow: readings are answered, changes refused."""
         self._execute("PRAGMA query_only = ON")
         try:
@@ -184,21 +227,21 @@ class Writer:
             except apsw.Error:
                 pass  # SQLite had already ended it
 
-    def _die(self, group: Sequence[_Job], error: BaseException) -> None:
+    def _die(self, error: BaseException) -> None:
         self._dead = error
-        _fail(group, error)
         self._fatal(error)
 
+    def _refused(self, group: Group, error: BaseException) -> None:
+        refusal = failure.refusal(error)
+        for job in group:
+            job.error = refusal
+        self._answer(group)
 
-def _fail(group: Sequence[_Job], error: BaseException) -> None:
-    refused = failure.refusal(error)
-    for job in group:
-        job.error = refused
-
-
-def _hand_back(group: Sequence[_Job]) -> None:
-    for job in group:
-        if job.error is not None:
-            job.later.fail(job.error)
-        else:
-            job.later.succeed(job.value)
+    def _answer(self, group: Group) -> None:
+        """Hand the outcomes back, then go on with what was queued meanwhile."""
+        for job in group:
+            if job.error is not None:
+                job.later.fail(job.error)
+            else:
+                job.later.succeed(job.value)
+        self._next()

@@ -1,0 +1,22 @@
+"""Random bytes for ids and keys, drawn from the system in larger pieces: one call each would cost more than the rest."""
+
+from peerline.core.ids import Entropy
+
+DRAWN = 8_192
+
+
+class Pool:
+    """Hands out each byte of the source once."""
+
+    def __init__(self, source: Entropy) -> None:
+        self._source = source
+        self._bytes = b""
+        self._at = 0
+
+    def __call__(self, count: int) -> bytes:
+        end = self._at + count
+        if end > len(self._bytes):
+            self._bytes, self._at, end = self._source(max(DRAWN, count)), 0, count
+        out = self._bytes[self._at : end]
+        self._at = end
+        return out

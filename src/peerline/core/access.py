@@ -48,6 +48,20 @@ class Access:
     def tokens(self, project: str) -> list[ProjectToken]:
         return list(self._tokens.get(project, {}).values())
 
+    def configured(self, project: str) -> bool:
+        """Whether the hub was started with a token for `project`."""
+        return project in self._configured
+
+    def open_to_admin(self, project: str, now: Millis) -> bool:
+        """Whether the admin token opens `project` too: no token was configured for it, and no listed one lives."""
+        own = self._tokens.get(project)
+        return project not in self._configured and not (own and any(t.listed and t.live(now) for t in own.values()))
+
+    def next_end(self, now: Millis) -> Millis | None:
+        """When the next live token runs out."""
+        ends = [t.expires_at for own in self._tokens.values() for t in own.values() if t.live(now)]
+        return min((end for end in ends if end is not None), default=None)
+
     def admin(self, presented: bytes | None) -> bool:
         """Whether `presented` (a digest) is the administrator; without any admin token, whoever is on this machine."""
         if self._admin is None:
@@ -63,7 +77,7 @@ class Access:
                 return True
             if own and any(t.live(now) and hmac.compare_digest(presented, t.digest) for t in own.values()):
                 return True
-        if configured is not None or (own and any(t.listed and t.live(now) for t in own.values())):
+        if not self.open_to_admin(project, now):
             return False
         if self._admin is None:
             return True

@@ -140,6 +140,12 @@ class DuplicateReply(Conflict):
     code = "duplicate_reply"
 
 
+class TokenEnded(Conflict):
+    """The token was revoked or has expired."""
+
+    code = "token_ended"
+
+
 class NoteLimitReached(Conflict):
     code = "note_limit_reached"
 

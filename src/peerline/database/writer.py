@@ -12,6 +12,7 @@ from peerline.database.checkpoint import Checkpoints
 from peerline.database.committer import Committer
 from peerline.database.connection import BUSY_MS
 from peerline.database.later import Later
+from peerline.database.measure import Measure
 from peerline.database.sql import Sql
 
 T = TypeVar("T")
@@ -52,6 +53,7 @@ class Writer:
         probe: Callable[[str], None] | None = None,
         fatal: Callable[[BaseException], None] = lambda error: None,
         alarm: Callable[[int], None] = lambda pages: None,
+        measure: Measure | None = None,
     ) -> None:
         self._connection = connection
         self._checkpoints = checkpoints
@@ -60,7 +62,7 @@ class Writer:
         self._sql = Sql(connection)
         self._execute = connection.cursor().execute
         self._committer, self._soon = committer, soon
-        self._probe, self._fatal, self._alarm = probe, fatal, alarm
+        self._probe, self._fatal, self._alarm, self._measure = probe, fatal, alarm, measure
         self._jobs: deque[_Job] = deque()
         self._running = False
         self._writable = True
@@ -145,7 +147,7 @@ class Writer:
             self._commit()  # nothing to wait for
             self._committed(group, None)
         else:
-            self._committer.run(self._commit, lambda failed: self._committed(group, failed))
+            self._committer.run(lambda: self._commit_writes(len(group)), lambda failed: self._committed(group, failed))
 
     def _work(self, group: Group) -> None:
         """Each in its own savepoint. Raises what ended the whole transaction."""
@@ -165,6 +167,12 @@ class Writer:
             execute("RELEASE work")
             if probe:
                 probe("worked")
+
+    def _commit_writes(self, works: int) -> None:
+        began = self._measure.clock() if self._measure else 0.0
+        self._commit()
+        if self._measure:
+            self._measure.committed(began, works)
 
     def _commit(self) -> None:
         if self._probe:
@@ -199,7 +207,7 @@ class Writer:
             try:
                 self._wait_for_lock()
                 self._work([job])
-                self._commit()
+                self._commit_writes(1)
             except Exception as error:
                 self._rollback()
                 job.error = failure.refusal(error)

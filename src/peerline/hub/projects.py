@@ -4,22 +4,28 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from peerline.core.access import Access, ProjectToken, digest
-from peerline.core.errors import TokenNotFound
+from peerline.core.errors import TokenEnded, TokenNotFound
 from peerline.core.ids import Entropy, Millis, random_id
 from peerline.database.later import Later
 from peerline.hub.journal import Journal
 from peerline.hub.wakeups import Wakeups
-from peerline.store.api import Store
+from peerline.store.api import Store, Tx
 
 PREFIX = "kxm_project_"
 LOCAL = "local"
 
 
 class Created(NamedTuple):
-    """A new token; `secret` is shown this once and never again."""
+    """A new token; `secret` is shown this once and never again.
+
+    `closed` is True when it was the project's first listed one: from then on the admin token does not open it any more.
+    `replaced` is the token that a rotation ends.
+    """
 
     token: ProjectToken
     secret: str
+    closed: bool
+    replaced: ProjectToken | None = None
 
 
 class Projects:
@@ -34,9 +40,87 @@ class Projects:
     ) -> None:
         self._store, self._access, self._wakeups = store, access, wakeups
         self._journal, self._now, self._entropy = journal, now, entropy
+        self._next_end: Millis | None = access.next_end(now())
 
     def create(self, project: str, label: str, *, listed: bool = True, ttl_ms: Millis | None = None) -> Later[Created]:
         """A further token for `project`; a `listed` one closes the project to the admin token."""
+        token, secret = self._new(project, label, listed, ttl_ms)
+        return self._store.write(lambda tx: tx.tokens.add(token)).map(lambda _: self._created(token, secret, None))
+
+    def mint_local(self, project: str) -> Later[Created]:
+        """A token for the hub's own user on this machine; it does not close the project to anyone."""
+        return self.create(project, LOCAL, listed=False)
+
+    def tokens(self, project: str) -> list[ProjectToken]:
+        return sorted(self._access.tokens(project), key=lambda token: token.created_at)
+
+    def rotate(self, project: str, token_id: str, grace_ms: Millis) -> Later[Created]:
+        """A new token in the place of a live one, which goes on for `grace_ms` at most: until then both are valid.
+
+        The new one has the old one's label and life span.
+
+        Raises:
+            TokenNotFound; TokenEnded: the old one is not valid any more.
+        """
+        now = self._now()
+        old = self._find(project, token_id)
+        if not old.live(now):
+            raise TokenEnded("the token has ended and cannot be rotated", nextAction="create_a_token")
+        span = None if old.expires_at is None else old.expires_at - old.created_at
+        token, secret = self._new(project, old.label, old.listed, span)
+        end = now + grace_ms
+        ended = old._replace(expires_at=end if old.expires_at is None else min(end, old.expires_at))
+        if grace_ms == 0:
+            ended = old._replace(revoked_at=now)
+
+        def work(tx: Tx) -> None:
+            tx.tokens.add(token)
+            tx.tokens.end(ended.id, ended.expires_at, ended.revoked_at)
+
+        return self._store.write(work).map(lambda _: self._created(token, secret, ended))
+
+    def revoke(self, project: str, token_id: str) -> Later[ProjectToken]:
+        """End a token now; streams that it opened end with it. Revoking it again changes nothing.
+
+        Raises: TokenNotFound
+        """
+        found = self._find(project, token_id)
+        ended = found if found.revoked_at is not None else found._replace(revoked_at=self._now())
+
+        def stored(_: None) -> ProjectToken:
+            self._access.put([ended])
+            self._journal.event("project_token_revoked", project=project, tokenId=token_id)
+            self.end_streams()
+            return ended
+
+        return self._store.write(lambda tx: tx.tokens.end(ended.id, ended.expires_at, ended.revoked_at)).map(stored)
+
+    def open_to_admin(self, project: str) -> bool:
+        return self._access.open_to_admin(project, self._now())
+
+    def configured(self, project: str) -> bool:
+        return self._access.configured(project)
+
+    def look(self) -> None:
+        """End the streams of tokens that have run out since the last look; costs nothing while none has."""
+        if self._next_end is not None and self._now() >= self._next_end:
+            self.end_streams()
+
+    def end_streams(self) -> None:
+        """Close the streams whose token no longer opens their project."""
+        now = self._now()
+        self._next_end = self._access.next_end(now)
+        for feed in self._wakeups.all():
+            if not self._access.project(feed.agent.project, feed.token_digest, now):
+                feed.end()
+
+    def _find(self, project: str, token_id: str) -> ProjectToken:
+        found = next((t for t in self._access.tokens(project) if t.id == token_id), None)
+        if found is None:
+            raise TokenNotFound("token not found", nextAction="list_tokens")
+        return found
+
+    def _new(self, project: str, label: str, listed: bool, ttl_ms: Millis | None) -> tuple[ProjectToken, str]:
         now = self._now()
         secret = PREFIX + self._entropy(32).hex()
         token = ProjectToken(
@@ -49,43 +133,14 @@ class Projects:
             expires_at=None if ttl_ms is None else now + ttl_ms,
             revoked_at=None,
         )
+        return token, secret
 
-        def stored(_: None) -> Created:
-            self._access.put([token])
-            self._journal.event("project_token_created", project=project, token=token.id, label=label)
-            return Created(token, secret)
-
-        return self._store.write(lambda tx: tx.tokens.add(token)).map(stored)
-
-    def mint_local(self, project: str) -> Later[Created]:
-        """A token for the hub's own user on this machine; it does not close the project to anyone."""
-        return self.create(project, LOCAL, listed=False)
-
-    def tokens(self, project: str) -> list[ProjectToken]:
-        return sorted(self._access.tokens(project), key=lambda token: token.created_at)
-
-    def revoke(self, project: str, token_id: str, *, grace_ms: Millis = 0) -> Later[ProjectToken]:
-        """End a token now, or after `grace_ms`; streams that it opened end with it.
-
-        Raises: TokenNotFound
-        """
-        now = self._now()
-        found = next((t for t in self._access.tokens(project) if t.id == token_id), None)
-        if found is None:
-            raise TokenNotFound("token not found", nextAction="list_tokens")
-        ended = found._replace(expires_at=now + grace_ms) if grace_ms else found._replace(revoked_at=now)
-
-        def stored(_: None) -> ProjectToken:
-            self._access.put([ended])
-            self._journal.event("project_token_revoked", project=project, token=token_id, graceMs=grace_ms)
+    def _created(self, token: ProjectToken, secret: str, replaced: ProjectToken | None) -> Created:
+        was_open = self.open_to_admin(token.project)
+        self._access.put([token] if replaced is None else [token, replaced])
+        event = "project_token_created" if replaced is None else "project_token_rotated"
+        self._journal.event(event, project=token.project, tokenId=token.id, label=token.label)
+        closed = was_open and not self.open_to_admin(token.project)
+        if token.expires_at is not None or closed or replaced is not None:
             self.end_streams()
-            return ended
-
-        return self._store.write(lambda tx: tx.tokens.end(ended.id, ended.expires_at, ended.revoked_at)).map(stored)
-
-    def end_streams(self) -> None:
-        """Close the streams whose token no longer opens their project."""
-        now = self._now()
-        for feed in self._wakeups.all():
-            if not self._access.project(feed.agent.project, feed.token_digest, now):
-                feed.end()
+        return Created(token, secret, closed, replaced)

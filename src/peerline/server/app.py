@@ -1,6 +1,7 @@
 """The application: guard, proof, rate limit, route, and one shape for every refusal."""
 
 import re
+import time
 from collections.abc import Callable
 from urllib.parse import unquote_to_bytes
 
@@ -38,14 +39,17 @@ class HubApplication:
         clock: HubClock,
         entropy: Entropy,
         oops: Callable[[BaseException], None],
+        timer: Callable[[], float] = time.perf_counter,
     ) -> None:
-        """`oops` is told of what should not have happened, with its traceback, for the log only."""
+        """`oops` is told of what should not have happened, with its traceback, for the log only. `timer` gives seconds
+        and only measures."""
         self._routes, self._guard, self._auth, self._agents = routes, guard, auth, agents
         self._rates, self._journal, self._clock, self._entropy = rates, journal, clock, entropy
-        self._oops = oops
+        self._oops, self._timer = oops, timer
         self.stopping = False
 
     def answer(self, request: Request) -> Answer:
+        began = self._timer()
         wanted = request.headers.get("x-request-id")
         if wanted is not None and REQUEST_ID.fullmatch(wanted):
             request.id = wanted
@@ -57,14 +61,18 @@ class HubApplication:
         except Exception as error:
             return self._refused(error, request, always)
         if isinstance(answer, Later):
-            return self._after(answer, request, always)
+            return self._after(answer, request, always, began)
         answer.headers += always
+        if request.timing is not None:
+            request.timing.record(self._timer() - began)
         return answer
 
     def _answer(self, request: Request, always: tuple[Header, ...]) -> tuple[Answer, tuple[Header, ...]]:
         self._journal.counters["kxm_requests_total"] += 1
         self._guard.check(request)
         found = self._routes.find(request.method, request.path)
+        if found is not None:
+            request.timing = found[0].timing
         caller, unproven = self._prove(found[0], request) if found is not None else (None, None)
         if found is None or found[0].limited:
             verdict = self._rates.count(caller.agent.id if caller else request.peer.address, self._clock.monotonic())
@@ -115,13 +123,19 @@ class HubApplication:
         return Call(request, parameters, body, caller)
 
     def _after(
-        self, answer: Later[Response] | Later[Response | Stream], request: Request, always: tuple[Header, ...]
+        self,
+        answer: Later[Response] | Later[Response | Stream],
+        request: Request,
+        always: tuple[Header, ...],
+        began: float,
     ) -> Later[Response]:
         after: Later[Response] = Later()
 
         def settled(done: Later[Response]) -> None:
             response = self._refused(done.error, request, ()) if done.error is not None else done.result()
             response.headers += always
+            if request.timing is not None:
+                request.timing.record(self._timer() - began)
             after.succeed(response)
 
         answer.then(settled)  # type: ignore[arg-type]

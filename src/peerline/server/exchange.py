@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from peerline.core.histogram import Histogram
 from peerline.database.later import Later
 
 
@@ -26,7 +27,8 @@ class Request:
     """`headers` have lower-case names; of a repeated header the values are joined with ", ".
 
     `path` is the raw path, percent escapes and all; `query` the raw query string. `id` is the request id that every
-    answer carries in `x-request-id`; `Application.answer` sets it.
+    answer carries in `x-request-id`; `Application.answer` sets it. `timing` is where the time until the answer is
+    recorded; None for what only waits.
     """
 
     method: str
@@ -36,11 +38,12 @@ class Request:
     body: bytes
     peer: Peer
     id: str = ""
+    timing: Histogram | None = None
 
 
 @dataclass(slots=True, kw_only=True)
 class Response:
-    """`headers` are complete but for `content-length` and `connection`, which the caller adds (204: no body, no length)."""
+    """`headers` are complete but for `content-length` and `connection`: the caller adds them (not for a 204)."""
 
     status: int
     headers: tuple[tuple[str, str], ...] = ()

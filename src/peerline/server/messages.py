@@ -80,6 +80,7 @@ class MessageRoutes:
         message_id, by = MessageId(call.parameters["id"]), call.by.agent
         if wait_ms == 0:
             return self._messages.get(message_id, by).map(_message)
+        call.request.timing = None
         return self._wait(message_id, call, wait_ms).map(_message)
 
     def _wait(self, message_id: MessageId, call: Call, wait_ms: int) -> Later[Message]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Any, NamedTuple
 
+from peerline.core.histogram import DURATIONS_S, Histogram
 from peerline.server.auth import Caller
 from peerline.server.exchange import Answer, Request
 from peerline.wire.fields import Field
@@ -42,14 +43,15 @@ class Route(NamedTuple):
     limited: bool = True
     query: Sequence[str] = ()
     answers: Sequence[int] = (200,)
+    timing: Histogram | None = None  # given by `Routes`
 
 
 class Routes:
     def __init__(self, routes: Sequence[Route]) -> None:
-        self.all = tuple(routes)
+        self.all = tuple(route._replace(timing=Histogram(DURATIONS_S)) for route in routes)
         self._fixed: dict[tuple[str, str], Route] = {}
         self._shaped: dict[tuple[str, int], list[tuple[list[str], Route]]] = {}
-        for route in routes:
+        for route in self.all:
             parts = route.path.split("/")
             if "{" not in route.path:
                 self._fixed[route.method, route.path] = route

@@ -1,6 +1,7 @@
 """What all tests share: the `requirement` marker, one hub process, and the count of promises that later parts owe."""
 
 import itertools
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -30,12 +31,15 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-@pytest.fixture(scope="session")
-def hub_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubProcess]:
-    """One hub for all tests that need nothing but a project of their own."""
-    tokens = ", ".join(f'"{name}": "{token}"' for name, token in LISTED.items())
-    hub = HubProcess(tmp_path_factory.mktemp("hub"), KXM_PROJECT_TOKENS=f"{{{tokens}}}").start()
-    yield hub
+@pytest.fixture(scope="session", params=["protocol", "asgi"])
+def hub_process(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubProcess]:
+    """One hub for all tests that need nothing but a project of their own; each test runs over both carriers of HTTP."""
+    hub = HubProcess(
+        tmp_path_factory.mktemp(f"hub-{request.param}"),
+        KXM_PROJECT_TOKENS=json.dumps(LISTED),
+        KXM_HTTP=request.param,
+    )
+    yield hub.start()
     hub.stop()
 
 

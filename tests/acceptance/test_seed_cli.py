@@ -3,7 +3,6 @@
 import json
 import re
 import socket
-from pathlib import Path
 
 import pytest
 
@@ -12,6 +11,7 @@ from tests.acceptance.shell import Shell
 from tests.hub_process import Agent, Project
 
 SOUND = "The plan is sound. Add a test for a zero discount."
+pytestmark = pytest.mark.parametrize("hub_process", ["protocol"], indirect=True)  # one carrier of HTTP is enough
 
 
 @pytest.fixture
@@ -128,15 +128,6 @@ def test_the_error_table_as_the_command_line_prints_it(lead: Shell, reviewer: Ag
     assert ttl == "ttlMs must be an integer between 1000 and 604800000"
     assert lead.peer("get", "msg_" + "0" * 32).detail == "message not found"
     assert len(reviewer.inbox()) == 1
-
-
-@pytest.mark.requirement("MSG-ERR-RATE-LIMITED")
-def test_a_rate_limited_command_says_so(start_hub: object, tmp_path: Path) -> None:
-    assert callable(start_hub)
-    hub = start_hub(KXM_RATE_LIMIT_MAX="1", KXM_RATE_LIMIT_WINDOW_MS="3600000")
-    assert hub.call("GET", "/nowhere").status == 404
-    limited = Shell(tmp_path / "limited", Project(hub, "demo", hub.admin), "lead")
-    assert limited.peer("list").detail == "request rate limit exceeded"
 
 
 @pytest.mark.requirement("MSG-SETUP-CLI-TOKEN")

@@ -12,6 +12,7 @@ from tests.hub_process import Agent, Project, Stream
 
 PLAN = "Propose a bounded plan for PROD-123 with file ownership and risks."
 SHORT = ("--timeout-ms", "100")
+pytestmark = pytest.mark.parametrize("hub_process", ["protocol"], indirect=True)  # one carrier of HTTP is enough
 
 
 @pytest.fixture

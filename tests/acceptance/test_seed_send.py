@@ -10,6 +10,7 @@ from tests.acceptance.shell import Shell
 from tests.hub_process import Agent, Project
 
 REVIEW = "Review docs/plan.md for correctness and security risks. List blocking issues first."
+pytestmark = pytest.mark.parametrize("hub_process", ["protocol"], indirect=True)  # one carrier of HTTP is enough
 
 
 @pytest.fixture

@@ -86,6 +86,13 @@ def test_the_socket_is_no_credential(hub_process: HubProcess, lead: Agent) -> No
     assert hub_process.call("GET", "/v1/agents", headers=lead.headers, address=path).status == 200
 
 
+@pytest.mark.parametrize("hub_process", ["asgi"], indirect=True)
+def test_plain_asgi_cannot_know_the_callers_uid_and_mints_nothing(hub_process: HubProcess) -> None:
+    answer = hub_process.call("POST", "/v1/local/token", {"project": "p"}, address=socket_of(hub_process))
+    assert (answer.status, answer.code) == (403, "local_only")
+
+
+@pytest.mark.parametrize("hub_process", ["protocol"], indirect=True)
 def test_over_the_socket_the_user_gets_a_token_for_a_project(hub_process: HubProcess) -> None:
     project = fresh_project(hub_process)
     answer = hub_process.call("POST", "/v1/local/token", {"project": project.name}, address=socket_of(hub_process))
@@ -103,6 +110,7 @@ def test_over_the_socket_the_user_gets_a_token_for_a_project(hub_process: HubPro
     )
 
 
+@pytest.mark.parametrize("hub_process", ["protocol"], indirect=True)
 def test_a_listed_project_gets_its_local_token_beside_its_own(hub_process: HubProcess) -> None:
     answer = hub_process.call("POST", "/v1/local/token", {"project": "listed-b"}, address=socket_of(hub_process))
     assert answer.status == 201

@@ -12,7 +12,7 @@ from peerline.core.errors import Stopping
 from peerline.server import framing
 from peerline.server.encoding import CONTINUE
 from peerline.server.exchange import Request, Stream
-from peerline.server.framing import Refused
+from peerline.server.framing import HEAD_BYTES, NAMES, Refused
 from peerline.server.outbound import BODY, HEAD, IDLE, Outbound, Shared
 
 logger = logging.getLogger(__name__)
@@ -22,6 +22,8 @@ SLICE: Final = 4_096  # fed to the parser at a time, so that one read cannot hol
 CHUNKED_SLICE: Final = (
     64  # the parser hides chunk extensions; small slices show how much of the input is none of the body
 )
+
+name_of = NAMES.get
 
 
 class Ended(Exception):
@@ -126,7 +128,7 @@ class Connection(Outbound):
         if self.phase == HEAD:
             # What has not ended yet has not been counted by on_header either.
             self._head_bytes = self._head_bytes + len(data) if began == HEAD else len(data)
-            if self._head_bytes > framing.HEAD_BYTES:
+            if self._head_bytes > HEAD_BYTES:
                 raise framing.malformed("too many or too large headers")
 
     def _feed_slices(self, data: bytes) -> None:
@@ -188,21 +190,31 @@ class Connection(Outbound):
     def on_url(self, url: bytes) -> None:
         self._url += url
         self._size += len(url)
-        if self._size > framing.HEAD_BYTES:
+        if self._size > HEAD_BYTES:
             raise framing.malformed("request target too large")
 
     def on_header(self, name: bytes, value: bytes) -> None:
+        """The busiest function of the hub: ten calls a request."""
+        if self.phase == BODY:
+            self._on_trailer()
+            return
+        size = self._size = self._size + len(name) + len(value) + 4
+        if size > HEAD_BYTES:
+            raise framing.malformed("too many or too large headers")
+        key = name_of(name) or name.decode("latin-1").lower()
+        headers = self._headers
+        if key in headers:
+            self._lines += 1
+            framing.add_header(headers, key, value.decode("latin-1"))
+        else:
+            headers[key] = value.decode("latin-1")
+
+    def _on_trailer(self) -> None:
+        """Trailers are read over, but not without end."""
+        self._boundary = True
         self._lines += 1
         if self._lines > framing.HEADERS:
             raise framing.malformed("too many or too large headers")
-        if self.phase == BODY:  # a trailer, read over
-            self._boundary = True
-            return
-        self._size += len(name) + len(value) + 4
-        if self._size > framing.HEAD_BYTES:
-            raise framing.malformed("too many or too large headers")
-        key = framing.NAMES.get(name) or name.decode("latin-1").lower()
-        framing.add_header(self._headers, key, value.decode("latin-1"))
 
     def on_headers_complete(self) -> None:
         parser, headers = self._parser, self._headers
@@ -212,6 +224,8 @@ class Connection(Outbound):
         if "upgrade" in headers and parser.should_upgrade() and parser.get_method() != b"CONNECT":
             self._upgrading = True
             return
+        if len(headers) + self._lines > framing.HEADERS:
+            raise framing.malformed("too many or too large headers")
         keep = parser.should_keep_alive()
         # Unless it is asked to, the parser keeps alive in 1.1 only; asking for the version costs a formatted string.
         version = "1.1" if keep and "connection" not in headers else parser.get_http_version()

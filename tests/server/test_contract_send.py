@@ -178,6 +178,7 @@ def test_the_ends_of_the_ttls_range_are_taken(lead: Agent, reviewer: Agent, ttl:
         ({"idempotencyKey": 7}, "idempotencyKey must be a string"),
         # of two faults the one that is checked first is reported
         ({"target": "", "content": ""}, "target cannot be empty"),
+        ({"target": "t" * 81, "content": ""}, "target exceeds 80 characters"),
         ({"content": "", "delivery": "later"}, "content cannot be empty"),
         ({"delivery": "later", "correlationId": 1}, "delivery must be steer, followUp, or nextTurn"),
         ({"correlationId": 1, "replyTo": 1}, "correlationId must be a string"),

@@ -44,9 +44,10 @@ def draft(body: Mapping[str, Any], default_ttl_ms: int) -> Draft:
     Raises:
         Invalid and what is below it; WorkflowContextForbidden: no workflows run on this hub yet.
     """
-    what = read(WHAT, body)
-    if "@" not in what["target"] and utf16_length(what["target"]) > limits.TARGET:
+    target = _TARGET.read(body)
+    if target is not None and "@" not in target and utf16_length(target) > limits.TARGET:
         raise Invalid(f"target exceeds {limits.TARGET} characters")
+    what = read(WHAT, body)
     if body.get("workflowContext") is not None:
         check_context(body["workflowContext"])
         raise WorkflowContextForbidden(

@@ -17,6 +17,7 @@ from peerline.database.checkpoint import Checkpoints
 from peerline.database.committer import Threaded
 from peerline.database.connection import open_writer, prepare
 from peerline.database.lock import FileLock
+from peerline.database.measure import Measure
 from peerline.database.migrations import migrate
 from peerline.database.sql import Sql
 from peerline.database.writer import Writer
@@ -40,6 +41,9 @@ from peerline.server.health import HealthRoutes
 from peerline.server.leases import LeaseRoutes
 from peerline.server.listen import serve as serve_http
 from peerline.server.messages import MessageRoutes
+from peerline.server.metrics import MetricRoutes
+from peerline.server.openapi import OpenApiRoutes
+from peerline.server.projects import ProjectRoutes
 from peerline.server.routes import Routes
 from peerline.settings import HubSettings
 from peerline.store.api import Store
@@ -124,6 +128,7 @@ class Hub:
         self._stop: asyncio.Event | None = None
         self._probe = probe
         self.committer = Threaded(self._settle)
+        self.measure = Measure(time.perf_counter)
         self.writer = Writer(
             connection,
             checkpoints,
@@ -132,6 +137,7 @@ class Hub:
             probe=probe,
             fatal=self._die,
             alarm=self._log_is_held,
+            measure=self.measure,
         )
         self.journal = Journal(log, self._clock.now)
         self.wakeups = Wakeups()
@@ -162,14 +168,24 @@ class Hub:
         auth = Auth(self.access, self.agents, self._clock)
         storage = "memory" if self._settings.data_path == ":memory:" else "sqlite"
         call_later = asyncio.get_running_loop().call_later
+        metrics = MetricRoutes(
+            self.store, self.agents, self.wakeups, self.journal, self.sweeper, self._checkpoints, self.measure,
+            self._clock.now, __version__,
+        )  # fmt: skip
+        openapi = OpenApiRoutes(__version__)
         parts = (
             HealthRoutes(self.agents, self.store, storage, lambda: self.store.trouble, __version__),
             AgentRoutes(self.agents, self.messages, self.projects, auth, os.geteuid()),
             MessageRoutes(self.messages, self.wakeups, self._settings.message_ttl_ms, call_later),
             EventRoutes(self.store, self.agents, self.wakeups, self.facts, auth, self._clock, self.wheel, self._probe),
             LeaseRoutes(self.leases),
+            ProjectRoutes(self.projects, self._clock.now),
+            metrics,
+            openapi,
         )
         routes = Routes([route for part in parts for route in part.routes()])
+        metrics.time(routes.all)
+        openapi.describe(routes.all)
         return HubApplication(
             routes, self.guard, auth, self.agents, self.rates, self.journal, self._clock, self._entropy, self._oops
         )
@@ -192,6 +208,7 @@ class Hub:
         sweeping = asyncio.ensure_future(self._sweep())
         beat = _Every(loop, 1.0, self.wheel.turn)
         flushing = _Every(loop, 0.25, self.facts.flush)
+        ending = _Every(loop, 1.0, self.projects.look)
 
         def ready(port: int) -> None:
             self.guard.bind(port)
@@ -215,6 +232,7 @@ class Hub:
             sweeping.cancel()
             beat.stop()
             flushing.stop()
+            ending.stop()
             self.agents.flush()
             self.facts.flush()
             idle = asyncio.Event()

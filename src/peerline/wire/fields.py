@@ -51,8 +51,10 @@ class Text:
         return value if self.verbatim else text
 
     def schema(self) -> dict[str, Any]:
-        schema: dict[str, Any] = {"type": "string", "maxLength": self.at_most}
-        return schema | ({"minLength": 1} if self.required else {"nullable": True})
+        schema: dict[str, Any] = {"type": "string" if self.required else ["string", "null"], "maxLength": self.at_most}
+        if self.required:
+            schema["minLength"] = 1
+        return schema if self.default is None else {**schema, "default": self.default}
 
 
 class Integer:
@@ -113,7 +115,7 @@ class Flag:
         return value
 
     def schema(self) -> dict[str, Any]:
-        return {"type": "boolean", "nullable": True, "default": False}
+        return {"type": ["boolean", "null"], "default": False}
 
 
 class Opaque:

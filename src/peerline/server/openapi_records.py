@@ -1,0 +1,177 @@
+"""What answers hold, as JSON Schema, for `/openapi.json`; the fuzz test holds each live answer against it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from peerline.core.agent import Presence
+from peerline.core.message import Delivery, Status
+
+Schema = dict[str, Any]
+
+
+def of(required: Mapping[str, Any], optional: Mapping[str, Any] | None = None) -> Schema:
+    """An object with exactly these members."""
+    properties = {**required, **(optional or {})}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def ref(name: str) -> Schema:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def many(name: str) -> Schema:
+    return {"type": "array", "items": ref(name)}
+
+
+def one_of(values: Sequence[str]) -> Schema:
+    return {"type": "string", "enum": [str(value) for value in values]}
+
+
+TEXT: Final[Schema] = {"type": "string"}
+WHOLE: Final[Schema] = {"type": "integer"}
+FLAG: Final[Schema] = {"type": "boolean"}
+MOMENT: Final[Schema] = {
+    "type": "string",
+    "format": "date-time",
+    "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$",
+}
+
+_HEAD: Final[Schema] = {
+    "id": TEXT,
+    "project": TEXT,
+    "from": TEXT,
+    "fromName": TEXT,
+    "to": TEXT,
+    "toName": TEXT,
+    "delivery": one_of(list(Delivery)),
+    "hops": WHOLE,
+    "maxHops": WHOLE,
+    "seq": WHOLE,
+    "createdAt": MOMENT,
+    "expiresAt": MOMENT,
+    "status": one_of([*Status, "error"]),
+}
+_LATER: Final[Schema] = {
+    "correlationId": TEXT,
+    "replyTo": TEXT,
+    "idempotencyKey": TEXT,
+    "workflowRunId": TEXT,
+    "workflowContext": {"type": "object"},
+    "deliveredAt": MOMENT,
+    "repliedAt": MOMENT,
+    "cancelledAt": MOMENT,
+    "error": TEXT,
+}
+
+RECORDS: Final[dict[str, Schema]] = {
+    "Agent": of(
+        {
+            "id": TEXT,
+            "name": TEXT,
+            "purpose": TEXT,
+            "project": TEXT,
+            "connectedAt": MOMENT,
+            "lastSeenAt": MOMENT,
+            "online": FLAG,
+            "leaseExpiresAt": MOMENT,
+            "presence": one_of(list(Presence)),
+        },
+        {"model": TEXT, "host": TEXT},
+    ),
+    "Message": of({**_HEAD, "content": TEXT}, {**_LATER, "reply": of({"content": TEXT, "createdAt": MOMENT})}),
+    "MessageHead": of(_HEAD, _LATER),
+    "Fact": of({"at": MOMENT, "fact": TEXT, "observer": TEXT}, {"detail": TEXT}),
+    "Note": of({"number": WHOLE, "content": TEXT, "createdAt": MOMENT}),
+    "Lease": of(
+        {
+            "resource": TEXT,
+            "project": TEXT,
+            "name": TEXT,
+            "holderAgentId": TEXT,
+            "holderAgentName": TEXT,
+            "fencingToken": WHOLE,
+            "acquiredAt": MOMENT,
+            "expiresAt": MOMENT,
+        }
+    ),
+    "ProjectToken": of(
+        {
+            "id": TEXT,
+            "project": TEXT,
+            "label": TEXT,
+            "state": one_of(("live", "expired", "revoked")),
+            "local": FLAG,
+            "createdAt": MOMENT,
+        },
+        {"expiresAt": MOMENT, "revokedAt": MOMENT},
+    ),
+}
+
+# The one shape of a refusal; further members say more about some codes.
+ERROR: Final[Schema] = {
+    "type": "object",
+    "required": ["error", "code", "requestId"],
+    "properties": {
+        "error": {"type": "string", "description": "For people; may be reworded."},
+        "code": TEXT,
+        "requestId": TEXT,
+        "nextAction": TEXT,
+        "detail": TEXT,
+        "operation": TEXT,
+        "lease": ref("Lease"),
+    },
+}
+HEADERS: Final[dict[str, Schema]] = {
+    "x-request-id": {"schema": TEXT, "required": True},
+    "x-ratelimit-limit": {"schema": WHOLE},
+    "x-ratelimit-remaining": {"schema": WHOLE},
+    "retry-after": {"schema": WHOLE, "description": "Seconds."},
+}
+
+_MESSAGE = of({"message": ref("Message")})
+_MADE = {"token": ref("ProjectToken"), "secret": TEXT, "closedToAdminNow": FLAG, "adminTokenAccepted": FLAG}
+_STREAM: Final[Schema] = {
+    "type": "string",
+    "description": "Frames of server-sent events: ready, message, reply, cancelled, expired, presence and, if asked"
+    " for, note. `id` is the resume token to send as Last-Event-ID. A comment every 15 s.",
+}
+
+# What each route answers when it went well: media type and schema.
+ANSWERS: Final[dict[tuple[str, str], Schema]] = {
+    ("GET", "/health"): of({"ok": FLAG, "agents": WHOLE, "version": TEXT}, {"degraded": FLAG, "detail": TEXT}),
+    ("GET", "/ready"): of({"ok": FLAG, "storage": one_of(("sqlite", "memory"))}),
+    ("GET", "/metrics"): TEXT,
+    ("GET", "/openapi.json"): {"type": "object"},
+    ("POST", "/v1/agents/register"): of({"agent": ref("Agent"), "agentKey": TEXT, "resumed": FLAG}, {"warning": TEXT}),
+    ("GET", "/v1/agents"): of({"agents": many("Agent")}),
+    ("POST", "/v1/agents/{id}/heartbeat"): of({"agent": ref("Agent")}),
+    ("GET", "/v1/agents/{id}/inbox"): of({"messages": many("Message")}),
+    ("POST", "/v1/local/token"): of({"project": TEXT, "token": TEXT, "id": TEXT}),
+    ("POST", "/v1/messages"): of({"message": ref("Message"), "idempotent": FLAG}),
+    ("GET", "/v1/messages"): of({"messages": many("Message")}),
+    ("GET", "/v1/messages/{id}"): _MESSAGE,
+    ("DELETE", "/v1/messages/{id}"): _MESSAGE,
+    ("POST", "/v1/messages/{id}/ack"): of({"message": ref("Message"), "first": FLAG}),
+    ("POST", "/v1/messages/{id}/reply"): _MESSAGE,
+    ("GET", "/v1/messages/{id}/trail"): of(
+        {"message": ref("MessageHead"), "facts": many("Fact"), "standing": TEXT, "next": TEXT}
+    ),
+    ("POST", "/v1/messages/{id}/notes"): of({"messageId": TEXT, "note": ref("Note")}),
+    ("GET", "/v1/messages/{id}/notes"): of({"notes": many("Note")}),
+    ("GET", "/v1/events"): _STREAM,
+    ("POST", "/v1/leases/{name}/acquire"): of({"lease": ref("Lease"), "renewed": FLAG}),
+    ("POST", "/v1/leases/{name}/renew"): of({"lease": ref("Lease"), "renewed": FLAG}),
+    ("POST", "/v1/leases/{name}/release"): of({"lease": ref("Lease"), "released": FLAG}),
+    ("GET", "/v1/projects/{project}/tokens"): of(
+        {"tokens": many("ProjectToken"), "configured": FLAG, "adminTokenAccepted": FLAG}
+    ),
+    ("POST", "/v1/projects/{project}/tokens"): of(_MADE),
+    ("POST", "/v1/projects/{project}/tokens/{id}/rotate"): of({**_MADE, "replaced": ref("ProjectToken")}),
+    ("DELETE", "/v1/projects/{project}/tokens/{id}"): of({"token": ref("ProjectToken"), "adminTokenAccepted": FLAG}),
+}
+MEDIA: Final = {"/metrics": "text/plain", "/v1/events": "text/event-stream"}

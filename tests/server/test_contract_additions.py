@@ -76,20 +76,28 @@ def listed(agent: Agent, query: str) -> list[str]:
     return [message["id"] for message in answer.json["messages"]]
 
 
-def test_an_agent_lists_its_own_messages_newest_first(lead: Agent, reviewer: Agent) -> None:
+def test_an_agent_lists_what_it_sent_newest_first(lead: Agent, reviewer: Agent) -> None:
     queued, delivered, final = (lead.send("reviewer")["id"] for _ in range(3))
     reviewer.acknowledge(delivered)
     reviewer.reply(final)
-    incoming = reviewer.send("lead")["id"]
-    assert listed(lead, "state=open&role=sender") == [delivered, queued]
-    assert listed(lead, "state=undelivered&role=sender") == [queued]
-    assert listed(lead, "state=final&role=sender") == [final]
-    assert listed(lead, "role=recipient") == [incoming]
-    assert listed(lead, "state=open&role=sender&limit=1") == [delivered]
-    assert listed(reviewer, "state=open&role=recipient") == [delivered, queued]
+    reviewer.send("lead")
+    assert listed(lead, "state=open") == [delivered, queued]
+    assert listed(lead, "state=undelivered&limit=1") == [queued]
+    assert listed(lead, "state=final") == [final]
+    assert listed(lead, "state=all") == listed(lead, "limit=1000") == [final, delivered, queued]
+    assert listed(lead, "state=open&limit=1") == [delivered]
 
 
-@pytest.mark.parametrize("query", ["state=strange", "role=owner", "limit=0", "limit=x"])
+def test_what_expired_before_anybody_took_it_is_undelivered_too(lead: Agent, reviewer: Agent) -> None:
+    untaken, taken = (lead.send("reviewer", ttlMs=1_000)["id"] for _ in range(2))
+    reviewer.acknowledge(taken)
+    lead.until_expired(taken)
+    lead.until_expired(untaken)
+    assert listed(lead, "state=undelivered") == [untaken]
+    assert listed(lead, "state=final") == [taken, untaken]
+
+
+@pytest.mark.parametrize("query", ["state=strange", "limit=0", "limit=1001", "limit=x"])
 def test_a_list_refuses_what_it_does_not_know(lead: Agent, query: str) -> None:
     answer = lead.call("GET", f"/v1/messages?{query}")
     assert (answer.status, answer.code) == (400, "protocol_error")

@@ -21,6 +21,7 @@ from peerline.store.tables.trail import Note
 from peerline.wire.instants import instant
 
 Move = Callable[[Message, Millis], Message]
+SENT = {"all": sql.SENT, "open": sql.OPEN_FROM, "undelivered": sql.UNDELIVERED_FROM, "final": sql.FINAL_FROM}
 KINDS = {Status.REPLIED: "reply", Status.CANCELLED: "cancelled", Status.EXPIRED: "expired"}
 
 
@@ -181,15 +182,9 @@ class Messages:
         return later
 
     def sent(self, agent: Agent, state: str, most: int) -> Later[list[Message]]:
-        """What the agent sent, newest first: "open", "undelivered" (open and not acknowledged), or "all"."""
-
-        def work(tx: Tx) -> list[Message]:
-            if state == "all":
-                return tx.messages.list(sql.SENT, agent=agent.id, before=2**62, most=most)
-            found = tx.messages.list(sql.OPEN_FROM, agent=agent.id, most=most)
-            return [m for m in found if state == "open" or m.status == Status.QUEUED]
-
-        return self._store.write(work)
+        """What the agent sent, newest first, in one of the `SENT` states; undelivered: nobody took it, and it is still
+        queued or has expired."""
+        return self._store.write(lambda tx: tx.messages.list(SENT[state], agent=agent.id, most=most))
 
     def trail(self, message_id: MessageId, by: Agent) -> Later[Told]:
         """Who observed what of the message, and why it is not further."""

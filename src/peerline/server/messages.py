@@ -9,7 +9,7 @@ from peerline.core.ids import MessageId
 from peerline.core.limits import AWAIT_MAX_MS
 from peerline.core.message import Message
 from peerline.database.later import Later
-from peerline.hub.messages import Messages, Told
+from peerline.hub.messages import SENT, Messages, Told
 from peerline.hub.wakeups import Wakeups
 from peerline.server.exchange import Answer, Response
 from peerline.server.query import integer, members
@@ -66,8 +66,8 @@ class MessageRoutes:
     def list(self, call: Call) -> Answer:
         query = members(call.request)
         state = query.get("state", "all")
-        if state not in ("open", "undelivered", "all"):
-            raise Invalid("state must be open, undelivered, or all")
+        if state not in SENT:
+            raise Invalid("state must be open, undelivered, final, or all")
         most = integer("limit", query.get("limit"), 1, 1000, 100)
         return self._messages.sent(call.by.agent, state, most).map(
             lambda found: raw_answer(b'{"messages":[%b]}' % b",".join(map(record_json, found)))

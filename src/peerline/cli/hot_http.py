@@ -111,13 +111,22 @@ class Connection:
             return b""
         if headers.get("transfer-encoding", "").lower() == "chunked":
             parts = []
-            while size := int(self._until(b"\r\n", end).partition(b";")[0], 16):
+            while size := self._size(self._until(b"\r\n", end).partition(b";")[0].decode("latin-1"), 16):
                 parts.append(self._exactly(size, end))
                 self._until(b"\r\n", end)
             while self._until(b"\r\n", end):
                 pass
             return b"".join(parts)
-        return self._exactly(int(headers.get("content-length", "0")), end)
+        return self._exactly(self._size(headers.get("content-length", "0"), 10), end)
+
+    def _size(self, text: str, base: int) -> int:
+        try:
+            size = int(text, base)
+        except ValueError:
+            size = -1
+        if size < 0:
+            raise ValueError(f"what answers at {self.address.url} is no hub")
+        return size
 
     def _until(self, mark: bytes, end: float) -> bytes:
         while mark not in self._rest:

@@ -48,7 +48,7 @@ class AgentRoutes:
                 "Mint a project token for this machine's user.",
                 strict=True,
                 answers=(201,),
-            ),  # fmt: skip
+            ),
         ]
 
     def register(self, call: Call) -> Answer:

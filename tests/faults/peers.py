@@ -58,6 +58,8 @@ class Peer:
 
     async def _done(self, operation: Operation, method: str, path: str, body: Mapping[str, object] | None) -> Answer:
         answer = await self.connection.ask(method, path, body, self.headers)
+        if answer.status == 503 and answer.json().get("nextAction") == "repeat_with_the_same_idempotency_key":
+            return answer  # an honest "I do not know": the operation stays without an outcome
         seen = record(answer.json()["message"]) if answer.status < 400 else None
         self.history.end(operation, answer.status, answer.code, seen)
         return answer

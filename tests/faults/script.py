@@ -8,7 +8,7 @@ from .connection import Answer, Connection, Gone
 from .history import History
 from .peers import Peer
 
-HONEST = {503: {"busy", "storage_failed", "stopping", "storage_full"}, 507: {"storage_full"}}
+HONEST = {503: {"busy", "storage_failed", "hub_stopping", "storage_full"}, 507: {"storage_full"}}
 
 
 @dataclass(slots=True)
@@ -27,14 +27,14 @@ class Script:
         await self.asker.register()
         await self.helper.register()
 
-    def move(self, port: int) -> None:
-        """The hub was started anew."""
+    def leave(self) -> None:
         for peer in (self.asker, self.helper):
             peer.connection.close()
-            peer.connection = Connection(port)
 
-    async def run(self) -> None:
+    async def run(self, port: int) -> None:
         """Every operation is tried, whatever became of the ones before it."""
+        for peer in (self.asker, self.helper):
+            peer.connection = Connection(port)
         sent: list[str] = []
         for _ in range(3):
             number = next(self._numbers)
@@ -46,6 +46,7 @@ class Script:
             await self._try(self.helper.reply(sent[0], f"answer {next(self._numbers)}"))
             await self._try(self.asker.get(sent[0]))
             await self._try(self.asker.cancel(sent[-1]))
+        self.leave()
 
     async def _try(self, asked: Awaitable[Answer]) -> Answer | None:
         try:

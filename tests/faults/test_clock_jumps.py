@@ -109,14 +109,14 @@ def test_a_short_life_ends_by_its_age_whatever_the_wall_says(hub: Victim, clock:
     async def across() -> float:
         asker, _ = await two(hub)
         began = time.monotonic()
-        message = (await asker.send("helper", "short", None, 2_000)).json()["message"]["id"]
+        message = (await asker.send("helper", "short", None, 1_000)).json()["message"]["id"]
         clock.jump(jump)
         assert await status(asker, message) == "queued"
-        final = await asker.wait(message, 10_000)
+        final = await asker.wait(message, 1_500)
         assert final.json()["message"]["status"] == "expired"
         return time.monotonic() - began
 
-    assert asyncio.run(across()) >= 2.0
+    assert asyncio.run(across()) >= 1.0
 
 
 def test_a_frozen_wall_clock_stops_no_expiry(hub: Victim, clock: WallClock) -> None:
@@ -124,7 +124,7 @@ def test_a_frozen_wall_clock_stops_no_expiry(hub: Victim, clock: WallClock) -> N
         asker, _ = await two(hub)
         clock.freeze("2030-01-01 00:00:00")
         message = (await asker.send("helper", "short", None, 1_000)).json()["message"]["id"]
-        assert (await asker.wait(message, 10_000)).json()["message"]["status"] == "expired"
+        assert (await asker.wait(message, 1_500)).json()["message"]["status"] == "expired"
 
     asyncio.run(frozen())
 
@@ -136,7 +136,10 @@ def test_a_jump_that_holds_for_a_minute_is_believed(hub: Victim, clock: WallCloc
         asker, _ = await two(hub)
         message = (await asker.send("helper", "task", None)).json()["message"]["id"]
         clock.jump(8 * DAY_S)
-        assert (await asker.wait(message, 50_000)).json()["message"]["status"] == "queued"
-        assert (await asker.wait(message, 60_000)).json()["message"]["status"] == "expired"
+        for _ in range(2):
+            assert (await asker.wait(message, 25_000)).json()["message"]["status"] == "queued"
+        async with asyncio.timeout(60):
+            while (await asker.wait(message, 2_000)).json()["message"]["status"] != "expired":
+                pass
 
     asyncio.run(held())

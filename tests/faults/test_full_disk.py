@@ -14,7 +14,7 @@ from .history import Found, violations
 from .kills import now_ms
 from .script import Script
 from .shim import FailingCalls, compiled
-from .victim import Victim, started
+from .victim import PLAIN, Victim, started
 
 BIG = "x" * 31_000
 MOST = 2_000
@@ -91,7 +91,7 @@ def test_while_no_write_succeeds_reads_go_on_and_service_resumes_by_itself(tmp_p
 
     async def break_and_mend() -> None:
         await script.register(hub.port)
-        await script.run()
+        await script.run(hub.port)
         before = next(op.message for op in script.history.operations if op.message is not None)
         disk.on()
         for number in range(20):
@@ -115,7 +115,7 @@ def test_a_start_on_a_read_only_disk_says_one_line_and_ends(tmp_path: Path, smal
     with started(tmp_path, data=small_disk / "hub.db"):
         pass
     subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
-    hub = Victim(tmp_path / "state", small_disk / "hub.db")
+    hub = Victim(tmp_path / "state", small_disk / "hub.db", command=PLAIN)
     try:
         hub.launch()
         assert hub.first_line() == ""

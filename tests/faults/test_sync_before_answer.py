@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from pathlib import Path
 
 import pytest
 
@@ -16,8 +15,9 @@ DELAY_S = 0.3
 AT_ONCE = 50
 
 
-@pytest.fixture
-def hub(tmp_path: Path) -> Iterator[Victim]:
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Victim]:
+    tmp_path = tmp_path_factory.mktemp("slow-sync")
     library = compiled("slow_sync", tmp_path)
     slow = {"LD_PRELOAD": str(library), "FAULT_SYNC_MS": str(round(DELAY_S * 1000))}
     with started(tmp_path, settings=slow) as hub:
@@ -62,12 +62,12 @@ def test_no_change_is_answered_before_it_is_on_disk(hub: Victim, say: Callable[[
 def test_fifty_changes_at_once_share_about_two_delays(hub: Victim, say: Callable[[str], None]) -> None:
     async def at_once() -> float:
         connections = [Connection(hub.port) for _ in range(AT_ONCE)]
-        alice, _ = await admit(connections[0], "alice"), await admit(connections[0], "bob")
+        dora, _ = await admit(connections[0], "dora"), await admit(connections[0], "emil")
         for connection in connections:  # all are open before the clock starts
             await connection.ask("GET", "/health")
         began = time.monotonic()
         sends = [
-            timed(connection.ask("POST", "/v1/messages", {"target": "bob", "content": f"task {n}"}, alice))
+            timed(connection.ask("POST", "/v1/messages", {"target": "emil", "content": f"task {n}"}, dora))
             for n, connection in enumerate(connections)
         ]
         answers = await asyncio.gather(*sends)

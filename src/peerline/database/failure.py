@@ -30,6 +30,10 @@ def refusal(error: BaseException) -> BaseException:
     """The refusal to answer with; what is not SQLite's stays as it is."""
     if isinstance(error, PeerlineError) or not isinstance(error, apsw.Error):
         return error
+    if fatal(error):
+        # The commit's record may be in the log all the same, and recovery will then find it.
+        text = "the disk failed while storing: it may or may not be stored; repeat it with the same idempotency key"
+        return StorageFailed(text, nextAction="repeat_with_the_same_idempotency_key", detail=text)
     if isinstance(error, apsw.FullError):
         return StorageFull(
             "the disk is full; nothing was stored",

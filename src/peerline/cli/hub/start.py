@@ -74,6 +74,8 @@ def run(settings: HubSettings, env: Mapping[str, str]) -> int:
 
 
 def _run(settings: HubSettings, found: Credentials, env: Mapping[str, str]) -> int:
+    import apsw
+
     from peerline.cli.compose import run_hub
     from peerline.database.connection import NotOurs, UnsafeFile
     from peerline.database.lock import Held
@@ -101,6 +103,8 @@ def _run(settings: HubSettings, found: Credentials, env: Mapping[str, str]) -> i
     except OSError as error:
         where = f": {error.filename}" if error.filename else ""
         raise refused("hub_start_failed", f"{error.strerror or error}{where}") from None
+    except apsw.Error as error:
+        raise refused("hub_start_failed", f"the store cannot be used: {error}: {settings.data_path}") from None
     finally:
         log.close()
 

@@ -1,0 +1,113 @@
+"""`peerline`: a dozen verbs for people, in plain text. This module takes the command line apart; a verb is a file."""
+
+import difflib
+import os
+import sys
+from typing import Any, Final
+
+import click
+
+from peerline.cli.hot_output import INTERRUPTED, USAGE, Failure, usage
+from peerline.cli.hot_session import Interrupted
+from peerline.cli.options import LazyGroup
+from peerline.cli.person_self import Person
+from peerline.cli.person_voice import Voice
+
+VERBS: Final = {
+    "try": ("peerline.cli.person:try_", "See it work: half a minute, real processes, nothing left behind."),
+    "up": ("peerline.cli.person_hub:up", "Start the hub in the background, if it does not run yet."),
+    "down": ("peerline.cli.person_hub:down", "Stop it. Requests and replies stay on its disk."),
+    "list": ("peerline.cli.person_list:list_", "Who is here, what they do, what they owe you and you owe them."),
+    "ask": ("peerline.cli.person_ask:ask", "Hand a request to an agent."),
+    "inbox": ("peerline.cli.person_inbox:inbox_", "Requests that need your reply, and answers that came."),
+    "reply": ("peerline.cli.person_inbox:reply", "Answer a request."),
+    "log": ("peerline.cli.person_log:log", "What happens to you, as it happens."),
+    "why": ("peerline.cli.person_why:why", "Why something stands still, and what to do about it."),
+    "doctor": ("peerline.cli.person_doctor:doctor", "Check this machine and its hub; each finding with a fix."),
+}
+EPILOG: Final = (
+    "Everywhere: --json, --as NAME, --project P, --server URL, -h. You act as KXM_AGENT_NAME, else as your login name."
+)
+VALUED: Final = ("--as", "--project", "--server")
+
+
+class Verbs(LazyGroup):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.epilog = EPILOG
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in self.lazy:
+            near = difflib.get_close_matches(args[0].lower(), self.lazy, n=1, cutoff=0.5)
+            hint = f"did you mean `peerline {near[0]}`?" if near else f"the verbs are {', '.join(self.lazy)}"
+            raise usage(f"there is no verb «{args[0]}»; {hint}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    "peerline",
+    cls=Verbs,
+    lazy=VERBS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(package_name="peerline", prog_name="peerline", message="%(prog)s %(version)s")
+def root() -> None:
+    """Coding agents hand work to each other; here is where a person looks in, asks and answers."""
+
+
+@click.command("try", context_settings={"ignore_unknown_options": True})
+def try_() -> int:
+    """See it work: half a minute, real processes, nothing left behind."""
+    from peerline.cli.try_ import main as story
+
+    return story()
+
+
+def main() -> int:
+    """Run `peerline <arguments>`; the exit code. Whatever goes wrong is told on one line."""
+    argv, env = sys.argv[1:], dict(os.environ)
+    voice = Voice(env, as_json="--json" in argv[: argv.index("--")] if "--" in argv else "--json" in argv)
+    try:
+        rest, common = common_options(argv)
+        voice.command = next((word for word in rest if word in VERBS), "")
+        voice = Voice(env, as_json=voice.as_json, command=voice.command)
+        code = root.main(rest, prog_name="peerline", standalone_mode=False, obj=Person(env, common, voice))
+        return code if isinstance(code, int) else 0
+    except click.exceptions.NoArgsIsHelpError as error:
+        sys.stderr.write(error.format_message() + "\n")
+        return USAGE
+    except click.ClickException as error:
+        text = " ".join(error.format_message().split()).rstrip(".")
+        return voice.failure(usage(f"{text}; see `peerline {voice.command} -h`".replace("  ", " ")))
+    except Failure as failure:
+        return voice.failure(failure)
+    except (click.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except Interrupted as interrupted:
+        return interrupted.code
+
+
+def common_options(argv: list[str]) -> tuple[list[str], dict[str, Any]]:
+    """Take the options that every verb has out of `argv`, up to `--`.
+
+    Raises:
+        Failure: one lacks its value.
+    """
+    rest: list[str] = []
+    common: dict[str, Any] = {}
+    words = iter(argv)
+    for word in words:
+        name, equals, value = word.partition("=")
+        if word == "--":
+            rest += [word, *words]
+        elif word == "--json":
+            continue
+        elif name in VALUED:
+            common[name] = (value if equals else next(words, "")).strip()
+            if not common[name]:
+                raise usage(f"{name} needs a value")
+        else:
+            rest.append(word)
+    return rest, common

@@ -1,0 +1,94 @@
+"""`peerline inbox` and `peerline reply`: what others want of you, and what they answered."""
+
+from typing import Final
+
+import click
+
+from peerline.cli.hot_address import escaped
+from peerline.cli.hot_output import Failure
+from peerline.cli.hot_session import Lost, Session, record
+from peerline.cli.person_body import body
+from peerline.cli.person_self import Message, Person, inbox, named, sent
+from peerline.cli.person_voice import Voice, age, fenced, left, moment, summary
+from peerline.core.fence import visible
+from peerline.core.text import trim
+
+ANSWERS: Final = 10
+RECENT_S: Final = 86_400
+
+
+@click.command("inbox")
+@click.pass_obj
+def inbox_(person: Person) -> int:
+    """Requests that need your reply, whole; and answers of the last day, one line each."""
+    with person.session() as session:
+        requests = inbox(session)
+        answers = [message for message in sent(session, "all") if _fresh_answer(message)][:ANSWERS]
+    voice, lines = person.voice, []
+    if requests:
+        lines.append(f"{len(requests)} request{'s' if len(requests) != 1 else ''} to answer.")
+    for message in requests:
+        lines += ["", *_request(voice, message)]
+    if answers:
+        lines += ["", "Answers of the last day; `peerline why ID` shows one whole:"]
+        lines += [voice.fitted(_answer(message)) for message in answers]
+    if not lines:
+        caller = session.caller
+        lines = [
+            f"Nothing to answer for {visible(caller.name)} in project {visible(caller.project)}, and no new answers."
+        ]
+    return voice.done(lines, requests=requests, answers=answers)
+
+
+@click.command("reply")
+@click.argument("id")
+@click.argument("text", nargs=-1)
+@click.option("--file", "-f", metavar="FILE", help="Take the text from FILE; - is standard input.")
+@click.pass_obj
+def reply(person: Person, id: str, text: tuple[str, ...], file: str | None) -> int:
+    """Answer the request ID (a piece of it is enough), once. The text goes to whoever asked."""
+    content = body(text, file)
+    with person.session() as session:
+        message = _replied(session, named(session, id, inbox(session)), content)
+    name = visible(str(message.get("fromName", "?")), 64)
+    return person.voice.done([f"{name} has your reply to {message['id']}."], message=message)
+
+
+def _replied(session: Session, message_id: str, content: str) -> Message:
+    """Reply; if the answer to that is lost, look whether it arrived."""
+    path = f"/v1/messages/{escaped(message_id)}"
+    try:
+        return record(session.call("POST", path + "/reply", {"content": content}))
+    except Lost as lost:
+        message = session.message(message_id)
+        if trim(str((message.get("reply") or {}).get("content", ""))) == trim(content):
+            return message
+        raise Failure(f"{lost.detail}; it did not arrive: run the command again", more=lost.more) from None
+
+
+def _request(voice: Voice, message: Message) -> list[str]:
+    origin = {
+        "from": str(message.get("fromName")),
+        "agent": str(message.get("from")),
+        "asked": f"{age(message.get('createdAt'))} ago",
+        "expires in": left(message.get("expiresAt")),
+    }
+    lines = fenced(str(message.get("content", "")), origin)
+    return [voice.styled(str(message["id"]), "bold"), *lines, f'Answer: peerline reply {message["id"]} "TEXT"']
+
+
+def _answer(message: Message) -> str:
+    reply = message.get("reply") or {}
+    name = visible(str(message.get("toName", "?")), 32)
+    return f"{message['id']}  {name}, {age(message.get('repliedAt'))} ago: {summary(str(reply.get('content', '')))}"
+
+
+def _fresh_answer(message: Message) -> bool:
+    at = moment(message.get("repliedAt"))
+    return message.get("status") == "replied" and at is not None and at.timestamp() > _now() - RECENT_S
+
+
+def _now() -> float:
+    from time import time
+
+    return time()

@@ -14,6 +14,8 @@ from typing import Final
 from bench import environment
 from bench.arms import ARMS
 from bench.environment import Missing
+from bench.machine import about
+from bench.probes.install import installed
 from bench.proc import on_real_disk
 from bench.run import Failed, Run
 from bench.servers.process import NotReady
@@ -41,11 +43,13 @@ def main() -> int:
             return 2
         run = Run(
             clients=environment.clients(),
+            product=installed(),
             data=data,
             seconds=1.5 if options.quick else 5.0,
             warm_up_s=0.5 if options.quick else 1.5,
             quick=options.quick,
         )
+        here = about(data)
         samples, reasons = _rounds(run, chosen, 1 if options.quick else options.rounds)
     except Missing as missing:
         print(f"bench: {missing}", file=sys.stderr)
@@ -56,11 +60,11 @@ def main() -> int:
     finally:
         shutil.rmtree(data, ignore_errors=True)
     lines = [judge(target, samples) for target in chosen]
-    print(report(lines, samples, reasons))
+    print(report(lines, samples, reasons, here))
     if options.quick:
         print("a quick look: one short round, a tenth of the stored messages and of the idle streams")
     if options.json:
-        options.json.write_text(json.dumps(_as_json(lines, samples, reasons), indent=2) + "\n")
+        options.json.write_text(json.dumps(_as_json(lines, samples, reasons) | {"machine": here}, indent=2) + "\n")
     return exit_code(lines)
 
 

@@ -61,7 +61,7 @@ class System:
 
 
 def _hub(run: Run, folder: Path, env: dict[str, str]) -> Process:
-    return hub.start(folder, env)
+    return hub.start(folder, env, run.product)
 
 
 def _naive(run: Run, folder: Path, env: dict[str, str]) -> Process:

@@ -21,9 +21,11 @@ class Failed(Exception):
 
 @dataclass(slots=True)
 class Run:
-    """What all arms of one run share. `seconds` is the measured time of a load, `data` a folder on a real disk."""
+    """What all arms of one run share. `seconds` is the measured time of a load, `data` a folder on a real
+    disk; `clients` and `product` are the `bin` folders of the client libraries and of the installed wheel."""
 
     clients: Path
+    product: Path
     data: Path
     seconds: float
     warm_up_s: float

@@ -13,11 +13,12 @@ CAVEATS: Final = (
 )
 
 
-def report(lines: Sequence[Line], samples: Samples, reasons: Mapping[str, str]) -> str:
-    """`reasons` names, an arm, why it gave no figures."""
+def report(lines: Sequence[Line], samples: Samples, reasons: Mapping[str, str], machine: str) -> str:
+    """`reasons` names, an arm, why it gave no figures; `machine` says where this ran."""
     parts = [_targets(lines, reasons), _systems(samples)]
     parts += [f"not measured: {NAMES[arm]}: {reason}" for arm, reason in reasons.items()]
     parts += [*CAVEATS, f"medians of {len(samples)} round{'s' * (len(samples) != 1)}; only ratios inside one run count"]
+    parts.append(f"this machine: {machine}")
     return "\n".join(part for part in parts if part)
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
-from bench.probes.install import Installation
 from bench.probes.timing import timed
 from bench.run import Run
 from bench.servers import hub
@@ -24,11 +23,11 @@ class Commands:
         return []
 
     def prepare(self, run: Run) -> None:
-        Installation.once(run)
+        pass
 
     def measure(self, run: Run, loads: Sequence[str]) -> dict[Reading, float]:
-        programs = Installation.once(run)
-        with run.folder() as folder, hub.start(folder, {}, str(programs / "python")) as server:
+        programs = run.product
+        with run.folder() as folder, hub.start(folder, {}, programs) as server:
             env = _user(folder, server.address["port"])
             timed([programs / "kxm", "peer", "list"], env, folder)
             _register(server.address)

@@ -33,7 +33,7 @@ class IdleStreams:
 
     def measure(self, run: Run, loads: Sequence[str]) -> dict[Reading, float]:
         streams = STREAMS // 10 if run.quick else STREAMS
-        with run.folder() as folder, hub.start(folder, {}) as server:
+        with run.folder() as folder, hub.start(folder, {}, run.product) as server:
             without = run.load("hub", server, LOAD)
             with _streams(run, server, streams) as idle:
                 _heard(idle, "registered")

@@ -5,7 +5,6 @@ from statistics import median
 from time import perf_counter
 from typing import Final
 
-from bench.probes.install import Installation
 from bench.probes.timing import timed
 from bench.proc import resident_bytes
 from bench.run import Run
@@ -22,16 +21,16 @@ class Start:
         return []
 
     def prepare(self, run: Run) -> None:
-        Installation.once(run)
+        pass
 
     def measure(self, run: Run, loads: Sequence[str]) -> dict[Reading, float]:
-        python = str(Installation.once(run) / "python")
+        python = run.product / "python"
         starts, idle, nothing = [], [], []
         for _ in range(TIMES):
             nothing.append(timed([python, "-c", "pass"]))
             with run.folder() as folder:
                 began = perf_counter()
-                with hub.start(folder, {}, python) as server:
+                with hub.start(folder, {}, run.product) as server:
                     starts.append(perf_counter() - began)
                     idle.append(resident_bytes(server.pid))
         return {

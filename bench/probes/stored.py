@@ -60,12 +60,12 @@ class Stored:
             raise Missing(f"{messages * BYTES_EACH >> 30} GB of free disk are needed in {run.data}")
         self._folder = run.data / "stored"
         self._folder.mkdir()
-        with hub.start(self._folder, {}):
+        with hub.start(self._folder, {}, run.product):
             pass  # makes the file with its schema
         fill(self._folder / "state" / "kxm.db", messages)
 
     def measure(self, run: Run, loads: Sequence[str]) -> dict[Reading, float]:
-        with hub.start(self._folder, {}) as server:
+        with hub.start(self._folder, {}, run.product) as server:
             return {
                 Reading("stored", load, metric): figure
                 for load in loads

@@ -4,7 +4,6 @@ Only the rate limit is lifted (600 requests a minute is what it is there to stop
 """
 
 import json
-import sys
 import urllib.request
 from pathlib import Path
 from typing import Final
@@ -15,14 +14,10 @@ TOKEN: Final = "bench-token-that-opens-only-this-hub"
 LISTENING: Final = "kxm hub listening at http://127.0.0.1:"
 
 
-def command(python: str = sys.executable) -> list[str]:
-    return [python, "-m", "peerline.cli.hot", "kxm", "hub", "start"]
-
-
-def start(folder: Path, env: dict[str, str], python: str = sys.executable) -> Process:
+def start(folder: Path, env: dict[str, str], programs: Path) -> Process:
     settings = {"KXM_PORT": "0", "KXM_STATE_HOME": str(folder / "state"), "KXM_AUTH_TOKEN": TOKEN}
-    settings |= {"KXM_RATE_LIMIT_MAX": str(10**9), "PYTHONDONTWRITEBYTECODE": ""}
-    server = Process(command(python), folder / "log", env={**settings, **env})
+    settings |= {"KXM_RATE_LIMIT_MAX": str(10**9)}
+    server = Process([str(programs / "kxm"), "hub", "start"], folder / "log", env={**settings, **env})
     server.wait_until(lambda: ready(server))
     return server
 

@@ -41,11 +41,14 @@ def test_the_report_has_a_line_for_every_target_with_both_bounds_and_the_verdict
     target = next(target for target in TARGETS if target.id == "P1")
     assert target.theirs is not None
     samples = [{target.ours: 5000.0, target.theirs: 1000.0}]
-    text = report([judge(one, samples) for one in TARGETS], samples, {"redis": "missing, apt-get install redis-server"})
+    text = report(
+        [judge(one, samples) for one in TARGETS], samples, {"redis": "missing, apt-get install redis-server"}, "2 cores"
+    )
     row = next(line for line in text.splitlines() if line.startswith("P1") and "8 pairs" in line)
     assert all(part in row for part in ("5,000", "1,000", "5.00×", "≥ 2×", "≥ 3×", Verdict.AIM.value))
     assert sum("≥" in line or "≤" in line for line in text.splitlines()) == len(TARGETS)
     assert "not measured: Redis: missing, apt-get install redis-server" in text
+    assert "this machine: 2 cores" in text
     assert "only ratios inside one run count" in text
 
 

@@ -19,6 +19,15 @@ class NotOurs(Exception):
     code = "runtime_schema_shape_invalid"
 
 
+UNFINISHED = ".restoring"  # beside the store while a restore is under way
+
+
+class RestoreUnfinished(Exception):
+    """A restore was ended in between: what lies at the path is neither the old store nor the new one."""
+
+    code = "restore_unfinished"
+
+
 class UnsafeFile(Exception):
     """The path is a link, or its folder is not a real private folder."""
 
@@ -30,9 +39,12 @@ def prepare(path: Path) -> None:
 
     Raises:
         UnsafeFile: the file or one of its side files is a link, or not a regular file.
+        RestoreUnfinished
         OSError: the folder can't be made or written.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if Path(f"{path}{UNFINISHED}").exists():
+        raise RestoreUnfinished(f"a restore of {path} was interrupted; run it again: kxm restore DIR --force")
     for side in ("", "-wal", "-shm"):
         file = Path(f"{path}{side}")
         try:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -43,15 +44,16 @@ class Stage:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.all_leave()
-        if self._hub is not None and self._hub.poll() is None:
-            self._hub.kill()
-            self._hub.wait()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        with _uninterrupted():
+            self.all_leave()
+            if self._hub is not None and self._hub.poll() is None:
+                self._hub.kill()
+                self._hub.wait()
+            shutil.rmtree(self._folder, ignore_errors=True)
 
     def start_hub(self) -> None:
         """Start it, on the same port and file as before if it ran already; sets `url` and `storage`."""
-        with (self._folder / "hub.stderr").open("a") as errors:
+        with (self._folder / "hub.stderr").open("a") as errors, _uninterrupted():
             self._hub = subprocess.Popen(
                 _python("peerline.cli.hot", "kxm", "hub", "start"),
                 env=self._env(KXM_PORT=self._port, KXM_DAEMON="1"),
@@ -94,8 +96,9 @@ class Stage:
 
     def stay(self, name: str) -> "Staying":
         """Start an agent that stays online, and wait until it is."""
-        peer = Staying(name, self._env(KXM_AGENT_NAME=name), self._folder, self.tell)
-        self._staying.append(peer)
+        with _uninterrupted():
+            peer = Staying(name, self._env(KXM_AGENT_NAME=name), self._folder, self.tell)
+            self._staying.append(peer)
         peer.wait_for("online")
         return peer
 
@@ -196,6 +199,21 @@ class Staying:
             "refused": f"is refused: {act.get('why')}",
         }
         self._tell.line(self.name, told[act["did"]])
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Put Ctrl-C and SIGTERM off: a process that is being started, or ended, must not be forgotten."""
+    came: list[int] = []
+    signals = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, lambda number, _: came.append(number)) for number in signals]
+    try:
+        yield
+    finally:
+        for number, handler in zip(signals, before, strict=True):
+            signal.signal(number, handler)
+    if came:
+        raise KeyboardInterrupt
 
 
 def _python(*words: str) -> list[str]:

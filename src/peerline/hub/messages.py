@@ -44,9 +44,12 @@ class Messages:
         now: Callable[[], Millis],
         entropy: Entropy,
         queue_limit: int,
+        room: Callable[[], None] = lambda: None,
     ) -> None:
+        """`room` raises StorageFull when the disk has too little left for something new."""
         self._store, self._agents, self._wakeups, self._facts = store, agents, wakeups, observed
         self._journal, self._now, self._entropy, self._queue_limit = journal, now, entropy, queue_limit
+        self._room = room
 
     def send(self, sender: Agent, draft: Draft) -> Later[tuple[Message, bool]]:
         """Accept a request, or find the one it repeats (then True).
@@ -72,6 +75,7 @@ class Messages:
                 seq=0,
                 now=now,
             )
+            self._room()
             message = tx.messages.add(message._replace(seq=tx.messages.next_seq(recipient.id, self._queue_limit)))
             tx.wake(recipient.id, "message", message)
             return message, False
@@ -98,9 +102,10 @@ class Messages:
 
     def _seen(self, message: Message, by: Agent) -> None:
         if not message.open:
-            self._facts.got(message.number, sender=by.id == message.sender, fact=Observed.FINAL_READ, observer=by.name)
+            event = message.sender_event if by.id == message.sender else message.recipient_event
+            self._facts.got(message.number, Observed.FINAL_READ, by.id, event)
         elif by.id == message.recipient:
-            self._facts.observed(message.number, Observed.READ, by.name)
+            self._facts.observed(message.number, Observed.READ, by.id)
 
     def acknowledge(self, message_id: MessageId, by: Agent, adapter: str | None = None) -> Later[tuple[Message, bool]]:
         """Take a message; True for the acknowledgement that took it."""
@@ -116,7 +121,7 @@ class Messages:
 
             def taken(moved: Later[Message]) -> None:
                 if not moved.failed:
-                    self._facts.observed(moved.result().number, Observed.ACKNOWLEDGED, by.name, f"by {adapter}")
+                    self._facts.observed(moved.result().number, Observed.ACKNOWLEDGED, by.id, f"by {adapter}")
 
             later.then(taken)
         return later.map(lambda message: (message, first[0]))
@@ -176,7 +181,7 @@ class Messages:
         def read(listed: Later[list[Message]]) -> None:
             if not listed.failed:
                 for message in listed.result():
-                    self._facts.observed(message.number, Observed.READ, agent.name, "inbox")
+                    self._facts.observed(message.number, Observed.READ, agent.id, "inbox")
 
         later.then(read)
         return later
@@ -202,7 +207,13 @@ class Messages:
             message = message.expired(self._now())
             presence = self._agents.presence(message.recipient)
             streams = len(self._wakeups.feeds(message.recipient))
-            return Told(message, facts(message, recorded), standing(message, presence, streams, recorded))
+            where = standing(message, presence, streams, recorded)
+            names = {message.sender: message.sender_name, message.recipient: message.recipient_name}
+            told = [
+                fact._replace(observer=names.get(AgentId(fact.observer), fact.observer))
+                for fact in facts(message, recorded)
+            ]
+            return Told(message, told, where)
 
         return self._store.write(work).map(tell)
 

@@ -81,10 +81,6 @@ def _run(settings: HubSettings, found: Credentials, env: Mapping[str, str]) -> i
     from peerline.database.lock import Held
     from peerline.database.migrations import TooNew
 
-    if settings.port == 0:
-        settings = replace(settings, port=_free_port(settings.host))
-    if hasattr(os, "getuid"):
-        settings = replace(settings, socket_path=socket_path(env, settings.port))
     log = HubLog(Path(settings.log_path))
 
     def announce(line: str) -> None:
@@ -95,6 +91,9 @@ def _run(settings: HubSettings, found: Credentials, env: Mapping[str, str]) -> i
         log.echo = not settings.daemon
 
     try:
+        if settings.port == 0:
+            settings = replace(settings, port=_free_port(settings.host))
+        settings = replace(settings, socket_path=socket_path(env, settings.port))
         return run_hub(settings, announce=announce, log=log)
     except PeerlineError as error:
         raise refused("hub_start_refused", error.text, exit_code=2) from None

@@ -19,6 +19,7 @@ from peerline.database.connection import open_writer, prepare
 from peerline.database.lock import FileLock
 from peerline.database.measure import Measure
 from peerline.database.migrations import migrate
+from peerline.database.room import room
 from peerline.database.sql import Sql
 from peerline.database.writer import Writer
 from peerline.hub.agents import Agents
@@ -46,7 +47,7 @@ from peerline.server.openapi import OpenApiRoutes
 from peerline.server.projects import ProjectRoutes
 from peerline.server.routes import Routes
 from peerline.settings import HubSettings
-from peerline.store.api import Store
+from peerline.store.api import Store, Tables
 from peerline.store.migrations import MIGRATIONS
 from peerline.store.tables.agents import AgentTable
 from peerline.store.tables.tokens import TokenTable
@@ -127,12 +128,15 @@ class Hub:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
         self._probe = probe
+        self.wakeups = Wakeups()
+        tables = Tables(self.wakeups.fire)
         self.committer = Threaded(self._settle)
         self.measure = Measure(time.perf_counter)
         self.writer = Writer(
             connection,
             checkpoints,
             self.committer,
+            tables,
             soon=self._soon,
             probe=probe,
             fatal=self._die,
@@ -140,8 +144,7 @@ class Hub:
             measure=self.measure,
         )
         self.journal = Journal(log, self._clock.now)
-        self.wakeups = Wakeups()
-        self.store = Store(self.writer, self.wakeups.fire)
+        self.store = Store(self.writer, tables)
         self.access = Access(settings.auth_token or None, settings.project_tokens, loopback(settings.host))
         now, entropy = self._clock.now, Pool(os.urandom)
         self._entropy = entropy
@@ -150,8 +153,9 @@ class Hub:
         self.agents.load(AgentTable(sql).all(), AgentTable(sql).sessions())
         self.access.put(TokenTable(sql).all())
         self.facts = Facts(self.store, now)
+        enough = (lambda: None) if settings.data_path == ":memory:" else room(Path(settings.data_path))
         self.messages = Messages(
-            self.store, self.agents, self.wakeups, self.facts, self.journal, now, entropy, settings.queue_limit
+            self.store, self.agents, self.wakeups, self.facts, self.journal, now, entropy, settings.queue_limit, enough
         )
         self.projects = Projects(self.store, self.access, self.wakeups, self.journal, now, entropy)
         self.leases = Leases(self.store, self.journal, now)

@@ -36,12 +36,14 @@ class Access:
         self._configured = {project: digest(token) for project, token in configured.items()}
         self._loopback = loopback
         self._tokens: dict[str, dict[str, ProjectToken]] = {}
+        self.generation = 0  # rises with every change: whoever remembers an answer asks again then
 
     @property
     def admin_configured(self) -> bool:
         return self._admin is not None
 
     def put(self, tokens: Iterable[ProjectToken]) -> None:
+        self.generation += 1
         for token in tokens:
             self._tokens.setdefault(token.project, {})[token.id] = token
 
@@ -61,6 +63,11 @@ class Access:
         """When the next live token runs out."""
         ends = [t.expires_at for own in self._tokens.values() for t in own.values() if t.live(now)]
         return min((end for end in ends if end is not None), default=None)
+
+    def lasting(self, project: str) -> bool:
+        """Whether answers for `project` hold until the next change: none of its tokens ends by itself."""
+        own = self._tokens.get(project)
+        return not own or all(t.expires_at is None or t.revoked_at is not None for t in own.values())
 
     def admin(self, presented: bytes | None) -> bool:
         """Whether `presented` (a digest) is the administrator; without any admin token, whoever is on this machine."""

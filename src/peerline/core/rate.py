@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 class Verdict(NamedTuple):
     allowed: bool
+    limit: int
     remaining: int
     retry_after_s: int
 
@@ -29,7 +30,7 @@ class RateWindow:
         window[1] += 1
         over = window[1] > self.limit
         retry = max(1, -(-(window[0] + self._window_ms - now) // 1000)) if over else 0
-        return Verdict(not over, max(0, self.limit - window[1]), retry)
+        return Verdict(not over, self.limit, max(0, self.limit - window[1]), retry)
 
     def sweep(self, now: int) -> None:
         """Forget windows that are over; if that is not enough, the oldest tenth."""

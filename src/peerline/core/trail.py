@@ -53,7 +53,7 @@ class Standing(NamedTuple):
 def standing(message: Message, presence: Presence, streams: int, recorded: list[Fact]) -> Standing:
     """`presence` and `streams` (open ones) are the recipient's, now."""
     name = message.recipient_name
-    seen = {fact.fact for fact in recorded}
+    seen = {(fact.fact, fact.observer) for fact in recorded}
     if message.status == Status.QUEUED:
         if presence is Presence.OFFLINE:
             return Standing(f"stored; {name} is offline", f"it goes out when {name} connects; do not send it again")
@@ -61,7 +61,7 @@ def standing(message: Message, presence: Presence, streams: int, recorded: list[
             return Standing(
                 f"stored; {name} is {presence} but has no open stream", f"{name} sees it when it reads its inbox"
             )
-        if Observed.PUSHED in seen:
+        if (Observed.PUSHED, message.recipient) in seen:
             return Standing(f"pushed to {name}, which has not taken it yet", "wait: it may be busy with earlier work")
         return Standing(f"stored; being pushed to {name}", "wait a moment")
     if message.status == Status.DELIVERED:
@@ -72,7 +72,7 @@ def standing(message: Message, presence: Presence, streams: int, recorded: list[
             )
         return Standing(f"taken by {name}, which has not replied yet", "wait: its turn may still be running")
     if message.status == Status.REPLIED:
-        if Observed.FINAL_PUSHED in seen or Observed.FINAL_READ in seen:
+        if seen & {(Observed.FINAL_PUSHED, message.sender), (Observed.FINAL_READ, message.sender)}:
             return Standing(f"replied by {name}, and {message.sender_name} has the reply", "nothing to do")
         return Standing(
             f"replied by {name}; {message.sender_name} has not fetched the reply", f"kxm peer get {message.id}"

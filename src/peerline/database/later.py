@@ -11,45 +11,43 @@ U = TypeVar("U")
 class Later(Generic[T]):
     """Settled once, on the event loop's thread; costs no task and no future.
 
-    Hot routes chain with `then` and `map`; everything else simply awaits it.
+    Hot routes chain with `then` and `map`; everything else simply awaits it. `settled`, `value` and `error` are for
+    reading: `failed` is whether `error` is set.
     """
 
-    __slots__ = ("_callbacks", "_error", "_settled", "_value")
+    __slots__ = ("_first", "_more", "error", "settled", "value")
 
     def __init__(self) -> None:
-        self._settled = False
-        self._value: T | None = None
-        self._error: BaseException | None = None
-        self._callbacks: list[Callable[[Later[T]], None]] | None = None
-
-    @property
-    def settled(self) -> bool:
-        return self._settled
+        self.settled = False
+        self.value: T | None = None
+        self.error: BaseException | None = None
+        self._first: Callable[[Later[T]], None] | None = None  # most have one listener: no list for it
+        self._more: list[Callable[[Later[T]], None]] | None = None
 
     @property
     def failed(self) -> bool:
-        return self._error is not None
-
-    @property
-    def error(self) -> BaseException | None:
-        return self._error
+        return self.error is not None
 
     def succeed(self, value: T) -> None:
         """Settle with `value`; of several attempts to settle the first counts."""
-        if not self._settled:
-            self._value = value
+        if not self.settled:
+            self.value = value
             self._settle()
 
     def fail(self, error: BaseException) -> None:
-        if not self._settled:
-            self._error = error
+        if not self.settled:
+            self.error = error
             self._settle()
 
     def _settle(self) -> None:
-        self._settled = True
-        callbacks, self._callbacks = self._callbacks, None
-        for callback in callbacks or ():
-            callback(self)
+        self.settled = True
+        if self._first is not None:
+            first, self._first = self._first, None
+            first(self)
+            if self._more is not None:
+                more, self._more = self._more, None
+                for callback in more:
+                    callback(self)
 
     def result(self) -> T:
         """The value.
@@ -57,28 +55,33 @@ class Later(Generic[T]):
         Raises:
             whatever the work raised; RuntimeError before it is settled.
         """
-        if not self._settled:
+        if not self.settled:
             raise RuntimeError("not settled yet")
-        if self._error is not None:
-            raise self._error
-        return self._value  # type: ignore[return-value]
+        if self.error is not None:
+            raise self.error
+        return self.value  # type: ignore[return-value]
 
     def then(self, done: "Callable[[Later[T]], None]") -> None:
         """Call `done` when settled: at once if it already is."""
-        if self._settled:
+        if self.settled:
             done(self)
-        elif self._callbacks is None:
-            self._callbacks = [done]
+        elif self._first is None:
+            self._first = done
+        elif self._more is None:
+            self._more = [done]
         else:
-            self._callbacks.append(done)
+            self._more.append(done)
 
     def map(self, change: Callable[[T], U]) -> "Later[U]":
         """The same result changed by `change`; what `change` raises becomes the error."""
         after: Later[U] = Later()
 
         def settled(before: Later[T]) -> None:
+            if before.error is not None:
+                after.fail(before.error)
+                return
             try:
-                value = change(before.result())
+                value = change(before.value)  # type: ignore[arg-type]
             except BaseException as error:
                 after.fail(error)
             else:
@@ -88,7 +91,7 @@ class Later(Generic[T]):
         return after
 
     def __await__(self) -> Generator[Any, None, T]:
-        if not self._settled:
+        if not self.settled:
             waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
             def wake(_: Later[T]) -> None:

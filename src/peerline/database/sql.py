@@ -1,5 +1,6 @@
 """Statements with named parameters, one at a time, their results always consumed (apsw runs them lazily)."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import apsw
@@ -8,11 +9,12 @@ import apsw
 class Sql:
     """One transaction's view of a connection. `writes` counts rows changed, so that a replay knows what it undoes."""
 
-    __slots__ = ("_connection", "_execute", "writes")
+    __slots__ = ("_connection", "_execute", "_execute_many", "writes")
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
-        self._execute = connection.cursor().execute
+        cursor = connection.cursor()
+        self._execute, self._execute_many = cursor.execute, cursor.executemany
         self.writes = 0
 
     def rows(self, statement: str, **values: Any) -> list[tuple[Any, ...]]:
@@ -29,6 +31,11 @@ class Sql:
         changed = self._connection.changes()
         self.writes += changed
         return changed
+
+    def run_many(self, statement: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        """The same change for many rows of positional values."""
+        self._execute_many(statement, rows).fetchall()
+        self.writes += 1
 
     def insert(self, statement: str, **values: Any) -> int:
         """Insert one row; returns its number."""

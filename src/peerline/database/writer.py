@@ -2,11 +2,11 @@
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import apsw
 
-from peerline.core.errors import Stopping
+from peerline.core.errors import Stopping, Unavailable
 from peerline.database import failure
 from peerline.database.checkpoint import Checkpoints
 from peerline.database.committer import Committer
@@ -20,13 +20,36 @@ GROUP = 512
 
 
 class _Job:
-    __slots__ = ("error", "later", "value", "work")
+    __slots__ = ("aside", "error", "later", "value", "work")
 
-    def __init__(self, work: Callable[[Sql], Any]) -> None:
+    def __init__(self, work: Callable[[Any], Any]) -> None:
         self.work = work
         self.later: Later[Any] = Later()
         self.value: Any = None
+        self.aside: Any = None
         self.error: BaseException | None = None
+
+
+class Scope(Protocol):
+    """What each work is called with, and what happens beside its result; a store implements it."""
+
+    def bind(self, sql: Sql) -> None:
+        """Called once, with the transaction's view of the connection."""
+
+    def enter(self) -> Any:
+        """The argument of the next work."""
+
+    def aside(self) -> Any:
+        """What the work that just succeeded leaves to be done after the commit; None: nothing."""
+
+    def done(self, aside: Any) -> None:
+        """After the commit, before the result is handed on."""
+
+    def wrote(self) -> None:
+        """A group that changed something is on disk."""
+
+    def refused(self, error: BaseException) -> None:
+        """The disk, or who holds it, refused; the refusal goes to the caller."""
 
 
 Group = Sequence[_Job]
@@ -48,6 +71,7 @@ class Writer:
         connection: apsw.Connection,
         checkpoints: Checkpoints,
         committer: Committer,
+        scope: Scope,
         *,
         soon: Callable[[Callable[[], None]], object] = lambda call: call(),
         probe: Callable[[str], None] | None = None,
@@ -61,20 +85,21 @@ class Writer:
         connection.set_busy_timeout(0)
         self._sql = Sql(connection)
         self._execute = connection.cursor().execute
-        self._committer, self._soon = committer, soon
+        self._committer, self._scope, self._soon = committer, scope, soon
+        scope.bind(self._sql)
         self._probe, self._fatal, self._alarm, self._measure = probe, fatal, alarm, measure
         self._jobs: deque[_Job] = deque()
-        self._running = False
+        self._running = self._looping = self._again = False
         self._writable = True
         self._dead: BaseException | None = None
         self._closed = False
         self._idle: Callable[[], None] | None = None
         self.groups = 0
 
-    def submit(self, work: Callable[[Sql], T]) -> Later[T]:
-        """Queue `work` for the next group.
+    def submit(self, work: Callable[[Any], T]) -> Later[T]:
+        """Queue `work` for the next group; it is called with what the scope gives.
 
-        `work` may run twice and then touches nothing but its `Sql`. What it raises is the outcome of this work alone:
+        `work` may run twice and so touches nothing but its argument. What it raises is the outcome of this work alone:
         its changes are rolled back, its neighbours' are not.
         """
         job = _Job(work)
@@ -95,6 +120,19 @@ class Writer:
             idle()
 
     def _next(self) -> None:
+        """Run the next group; one that ends in place asks for another turn instead of calling deeper."""
+        if self._looping:
+            self._again = True
+            return
+        self._looping = self._again = True
+        try:
+            while self._again:
+                self._again = False
+                self._turn()
+        finally:
+            self._looping = False
+
+    def _turn(self) -> None:
         if not self._jobs:
             self._running = False
             if self._closed and self._idle is not None:
@@ -151,13 +189,14 @@ class Writer:
 
     def _work(self, group: Group) -> None:
         """Each in its own savepoint. Raises what ended the whole transaction."""
-        execute, probe, sql = self._execute, self._probe, self._sql
+        execute, probe, enter, aside = self._execute, self._probe, self._scope.enter, self._scope.aside
         if probe:
             probe("begun")
         for job in group:
             execute("SAVEPOINT work")
             try:
-                job.value = job.work(sql)
+                job.value = job.work(enter())
+                job.aside = aside()
                 job.error = None
             except Exception as error:
                 if failure.whole_group(error):
@@ -171,6 +210,7 @@ class Writer:
     def _commit_writes(self, works: int) -> None:
         began = self._measure.clock() if self._measure else 0.0
         self._commit()
+        self._scope.wrote()
         if self._measure:
             self._measure.committed(began, works)
 
@@ -220,7 +260,7 @@ class Writer:
         try:
             for job in group:
                 try:
-                    job.value = job.work(self._sql)
+                    job.value = job.work(self._scope.enter())
                 except apsw.ReadOnlyError:
                     job.error = failure.refusal(apsw.BusyError())
                 except Exception as error:
@@ -247,9 +287,14 @@ class Writer:
 
     def _answer(self, group: Group) -> None:
         """Hand the outcomes back, then go on with what was queued meanwhile."""
+        done, refused = self._scope.done, self._scope.refused
         for job in group:
             if job.error is not None:
+                if isinstance(job.error, Unavailable):
+                    refused(job.error)
                 job.later.fail(job.error)
             else:
+                if job.aside is not None:
+                    done(job.aside)
                 job.later.succeed(job.value)
         self._next()

@@ -109,7 +109,7 @@ class Agents:
                 tx.agents.close_sessions(agent.id)
                 if resumed:
                     where = f"on {agent.host}" if agent.host else "without a host label"
-                    tx.agents.note_resumption(agent.id, now, Observed.RESUMED, agent.name, f"new key, {where}")
+                    tx.agents.note_resumption(agent.id, now, Observed.RESUMED, agent.id, f"new key, {where}")
             for key_digest in died:
                 tx.agents.close_session(key_digest)
             tx.agents.open_session(session)
@@ -164,13 +164,13 @@ class Agents:
                 return other.agent.name
         return None
 
-    def proven(self, agent: str, key: str) -> tuple[Agent, bytes] | None:
-        """The agent that `key` proves and the key's digest, or None; changes nothing."""
+    def proven(self, agent: str, key: str) -> tuple[Member, bytes] | None:
+        """The member that `key` proves and the key's digest, or None; changes nothing."""
         member = self._roster.by_id(agent)
         if member is None:
             return None
         key_digest = digest(key)
-        return (member.agent, key_digest) if key_digest in member.sessions else None
+        return (member, key_digest) if key_digest in member.sessions else None
 
     def heard(self, agent: Agent, key_digest: bytes) -> None:
         """An authenticated call: the session's lease runs anew, without a disk write."""
@@ -179,7 +179,7 @@ class Agents:
         if member is None or session is None:
             return
         session.lease_until = self._clock.monotonic() + self.lease_ms
-        member.agent = member.agent._replace(last_seen_at=self._clock.now())
+        member.last_seen_at = self._clock.now()
         self._heard[key_digest] = agent.id
         if not session.online:
             session.online = True
@@ -218,13 +218,13 @@ class Agents:
         member = self._roster.by_id(agent)
         if member is None:
             return Presence.OFFLINE
-        return member.agent.presence(member.online, self._clock.now(), self.lease_ms)
+        return member.current().presence(member.online, self._clock.now(), self.lease_ms)
 
     def record(self, agent: AgentId) -> dict[str, object]:
         """The public record, as it is now."""
         member = self._roster.by_id(agent)
         assert member is not None, "an agent is never deleted"
-        return record(member.agent, self.presence(agent), self.lease_ms)
+        return record(member.current(), self.presence(agent), self.lease_ms)
 
     def listed(self, project: str, include_offline: bool) -> list[dict[str, object]]:
         """Records of the project's agents, by name."""
@@ -262,7 +262,7 @@ class Agents:
             session = member.sessions.get(key_digest) if member is not None else None
             if member is not None and session is not None:
                 leases.append((key_digest, now + session.lease_until - monotonic))
-                seen[agent] = member.agent.last_seen_at
+                seen[agent] = member.last_seen_at
 
         def work(tx: Tx) -> None:
             tx.agents.renew_sessions(leases)

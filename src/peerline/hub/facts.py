@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from peerline.core.ids import Millis
-from peerline.core.trail import Fact, Observed
+from peerline.core.ids import AgentId, Millis
+from peerline.core.trail import Observed
 from peerline.database.later import Later, ready
 from peerline.store.api import Store, Tx
 
@@ -16,27 +16,41 @@ class Facts:
 
     def __init__(self, store: Store, now: Callable[[], Millis]) -> None:
         self._store, self._now = store, now
-        self._facts: list[tuple[int, Fact]] = []
-        self._got: list[tuple[int, bool]] = []
+        self._facts: list[tuple[int, Millis, str, str, str | None]] = []
+        self._got: dict[AgentId, set[int]] = {}
+        self._caught_up: dict[AgentId, int] = {}
 
-    def observed(self, message: int, fact: Observed, observer: str, detail: str | None = None) -> None:
-        self._facts.append((message, Fact(self._now(), fact, observer, detail)))
+    def observed(self, message: int, fact: Observed, observer: AgentId, detail: str | None = None) -> None:
+        """`message` by its number; the observer is an agent."""
+        self._facts.append((message, self._now(), fact, observer, detail))
         if len(self._facts) >= FLUSH_AT:
             self.flush()
 
-    def got(self, message: int, *, sender: bool, fact: Observed, observer: str) -> None:
-        """That agent has the final state of the message."""
-        self._got.append((message, sender))
-        self.observed(message, fact, observer)
+    def got(
+        self, message: int, fact: Observed, observer: AgentId, event: int | None, detail: str | None = None
+    ) -> None:
+        """That agent has the final state of the message, which is its own event of that number."""
+        if event is not None:
+            self._got.setdefault(observer, set()).add(event)
+        self.observed(message, fact, observer, detail)
+
+    def caught_up(self, agent: AgentId, event: int) -> None:
+        """The agent has every own event up to that number."""
+        self._caught_up[agent] = max(event, self._caught_up.get(agent, 0))
 
     def flush(self) -> Later[None]:
-        if not self._facts and not self._got:
+        if not self._facts and not self._caught_up:
             return ready(None)
         facts, self._facts = self._facts, []
-        got, self._got = self._got, []
+        got, self._got = self._got, {}
+        caught_up, self._caught_up = self._caught_up, {}
 
         def work(tx: Tx) -> None:
-            tx.trail.add(facts)
-            tx.messages.got(got)
+            if facts:
+                tx.trail.add(facts)
+            for agent, until in caught_up.items():
+                tx.agents.told_all(agent, until)
+            for agent, events in got.items():
+                tx.agents.told(agent, events)
 
         return self._store.write(work)

@@ -43,13 +43,13 @@ class Feed:
         "_facts",
         "_live",
         "_notes",
-        "_observer",
         "_out",
         "_owed_until",
         "_probe",
         "_reading",
         "_seq",
         "_store",
+        "_where",
         "agent",
         "key",
         "presence_only",
@@ -78,7 +78,7 @@ class Feed:
         self._owed_until: int | None = None if resume_after is not None else -1
         self._store, self._facts, self._expire, self._probe = store, facts, expire, probe
         self._notes = notes
-        self._observer = f"stream of {agent.name}" + (f" on {agent.host}" if agent.host else "")
+        self._where = f"by stream, {agent.host}" if agent.host else "by stream"
         self._seq = 0
         self._live = self._reading = self._closed = False
         self._out: Out | None = None
@@ -92,10 +92,10 @@ class Feed:
 
         def first(tx: Tx) -> tuple[int, int | None]:
             self._expire(tx)
-            events = tx.agents.events(self.agent.id)
+            events, told = tx.agents.events(self.agent.id)
             if self._owed_until is None:
                 return events, None
-            owed = _own(tx, self.agent, 0, sql.OWED, sql.OWED_TO, most=1)
+            owed = _own(tx, self.agent, told, sql.OWED, sql.OWED_TO, most=1) if told < events else []
             return events, owed[0][0] if owed else None
 
         def begin(opened: Later[tuple[int, int | None]]) -> None:
@@ -149,6 +149,7 @@ class Feed:
             self._write_own(number, kind, message)
         if self._owed_until is not None and len(own) < PAGE:
             self.token = max(self.token, self._owed_until)
+            self._facts.caught_up(self.agent.id, self.token)
             self._owed_until = None
             self._read()
             return
@@ -193,14 +194,13 @@ class Feed:
             self._probe("pushing")
         self._seq = message.seq
         self._out.write(message_frame("message", self.token, record_json(message)))
-        self._facts.observed(message.number, Observed.PUSHED, self._observer)
+        self._facts.observed(message.number, Observed.PUSHED, self.agent.id, self._where)
 
     def _write_own(self, number: int, kind: str, message: Message) -> None:
         assert self._out is not None
         self.token = number
         self._out.write(message_frame(kind, number, record_json(message)))
-        sender = message.sender == self.agent.id
-        self._facts.got(message.number, sender=sender, fact=Observed.FINAL_PUSHED, observer=self._observer)
+        self._facts.got(message.number, Observed.FINAL_PUSHED, self.agent.id, number, self._where)
 
     def presence(self, data: bytes) -> None:
         """Another agent of the project came or went; `data` is the frame's JSON. Not repeated when it is missed."""

@@ -19,12 +19,17 @@ class Session:
 class Member:
     """An agent with its sessions by the digest of their keys."""
 
-    __slots__ = ("agent", "online", "sessions")
+    __slots__ = ("agent", "last_seen_at", "online", "sessions")
 
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
+        self.last_seen_at = agent.last_seen_at  # beside the agent: it changes with every call
         self.online = False  # any session is; kept beside them because every request looks
         self.sessions: dict[bytes, Session] = {}
+
+    def current(self) -> Agent:
+        """The agent as it was last heard."""
+        return self.agent._replace(last_seen_at=self.last_seen_at)
 
     def settle(self) -> bool:
         """Work out `online` anew; True if it changed."""
@@ -46,7 +51,7 @@ class Roster:
             member = self._by_id[agent.id] = Member(agent)
             self._by_project.setdefault(agent.project, {})[agent.id] = member
         self._by_name[agent.project, lower(agent.name)] = member
-        member.agent = agent
+        member.agent, member.last_seen_at = agent, agent.last_seen_at
         return member
 
     def drop(self, member: Member) -> None:

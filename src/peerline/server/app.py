@@ -7,7 +7,7 @@ from urllib.parse import unquote_to_bytes
 
 from peerline.core.errors import Invalid, InvalidRequest, PeerlineError, RouteNotFound, Stopping, TooMany, WrongMedia
 from peerline.core.ids import Entropy, random_id
-from peerline.core.rate import RateWindow, Verdict
+from peerline.core.rate import RateWindow
 from peerline.database.later import Later
 from peerline.hub.agents import Agents
 from peerline.hub.clock import HubClock
@@ -21,8 +21,6 @@ from peerline.wire.fields import refuse_unknown
 from peerline.wire.json_body import decode
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,80}")
-ALWAYS = (("referrer-policy", "no-referrer"),)
-Header = tuple[str, str]
 
 
 class HubApplication:
@@ -54,47 +52,45 @@ class HubApplication:
         if wanted is not None and REQUEST_ID.fullmatch(wanted):
             request.id = wanted
         else:
-            request.id = random_id("req", self._entropy)
-        always: tuple[Header, ...] = (("x-request-id", request.id), *ALWAYS)
+            request.id = "req_" + self._entropy(16).hex()
+        request.lines = f"x-request-id: {request.id}\r\nreferrer-policy: no-referrer\r\n"
         try:
-            answer, always = self._answer(request, always)
+            answer = self._answer(request)
         except Exception as error:
-            return self._refused(error, request, always)
+            answer = self._refused(error, request)
         if isinstance(answer, Later):
-            return self._after(answer, request, always, began)
-        answer.headers += always
+            return self._after(answer, request, began)
+        answer.lines = request.lines
         if request.timing is not None:
             request.timing.record(self._timer() - began)
         return answer
 
-    def _answer(self, request: Request, always: tuple[Header, ...]) -> tuple[Answer, tuple[Header, ...]]:
+    def _answer(self, request: Request) -> Answer:
         self._journal.counters["kxm_requests_total"] += 1
         self._guard.check(request)
         found = self._routes.find(request.method, request.path)
-        if found is not None:
-            request.timing = found[0].timing
-        caller, unproven = self._prove(found[0], request) if found is not None else (None, None)
-        if found is None or found[0].limited:
-            verdict = self._rates.count(caller.agent.id if caller else request.peer.address, self._clock.monotonic())
-            always += self._rate_headers(verdict)
-            if not verdict.allowed:
-                return self._refused(
-                    TooMany("request rate limit exceeded", retryAfter=verdict.retry_after_s, nextAction="wait"),
-                    request,
-                    (),
-                ), always
-        try:
-            if found is None:
-                raise RouteNotFound("route not found", nextAction="see_openapi_json")
-            if unproven is not None:
-                raise unproven
-            if self.stopping and request.method != "GET":
-                raise Stopping("the hub is stopping", nextAction="retry")
-            if caller is not None:
-                self._agents.heard(caller.agent, caller.key)
-            return found[0].answer(self._call(found[0], found[1], request, caller)), always
-        except Exception as error:
-            return self._refused(error, request, ()), always
+        if found is None:
+            self._count(request, request.peer.address)
+            raise RouteNotFound("route not found", nextAction="see_openapi_json")
+        route, parameters = found
+        request.timing = route.timing
+        caller, unproven = self._prove(route, request)
+        if route.limited:
+            self._count(request, caller.agent.id if caller is not None else request.peer.address)
+        if unproven is not None:
+            raise unproven
+        if self.stopping and request.method != "GET":
+            raise Stopping("the hub is stopping", nextAction="retry")
+        if caller is not None:
+            self._agents.heard(caller.agent, caller.key)
+        return route.answer(self._call(route, parameters, request, caller))
+
+    def _count(self, request: Request, key: str) -> None:
+        """One more request of that caller. Raises: TooMany."""
+        verdict = self._rates.count(key, self._clock.monotonic())
+        request.lines += f"x-ratelimit-limit: {verdict.limit}\r\nx-ratelimit-remaining: {verdict.remaining}\r\n"
+        if not verdict.allowed:
+            raise TooMany("request rate limit exceeded", retryAfter=verdict.retry_after_s, nextAction="wait")
 
     def _prove(self, route: Route, request: Request) -> tuple[Caller | None, PeerlineError | None]:
         """Who calls, if the route wants to know; the failure is reported only after the rate limit has counted it."""
@@ -123,17 +119,14 @@ class HubApplication:
         return Call(request, parameters, body, caller)
 
     def _after(
-        self,
-        answer: Later[Response] | Later[Response | Stream],
-        request: Request,
-        always: tuple[Header, ...],
-        began: float,
+        self, answer: Later[Response] | Later[Response | Stream], request: Request, began: float
     ) -> Later[Response]:
         after: Later[Response] = Later()
 
         def settled(done: Later[Response]) -> None:
-            response = self._refused(done.error, request, ()) if done.error is not None else done.result()
-            response.headers += always
+            response = done.value if done.error is None else self._refused(done.error, request)
+            assert response is not None
+            response.lines = request.lines
             if request.timing is not None:
                 request.timing.record(self._timer() - began)
             after.succeed(response)
@@ -141,9 +134,8 @@ class HubApplication:
         answer.then(settled)  # type: ignore[arg-type]
         return after
 
-    def _refused(self, error: BaseException, request: Request, always: tuple[Header, ...]) -> Response:
+    def _refused(self, error: BaseException, request: Request) -> Response:
         response = refusal(error, request.id)
-        response.headers += always
         self._journal.counters["kxm_errors_total"] += 1
         if not isinstance(error, PeerlineError):
             self._oops(error)
@@ -157,15 +149,12 @@ class HubApplication:
             )
         return response
 
-    def _rate_headers(self, verdict: Verdict) -> tuple[Header, ...]:
-        return (("x-ratelimit-limit", str(self._rates.limit)), ("x-ratelimit-remaining", str(verdict.remaining)))
-
     def refuse(self, status: int, code: str, text: str, peer: Peer) -> Response:
         """For what never became a request: broken framing, too large, too slow."""
         request_id = random_id("req", self._entropy)
         self._journal.counters["kxm_errors_total"] += 1
         response = error_answer(status, code, text, request_id, {})
-        response.headers += (("x-request-id", request_id), *ALWAYS)
+        response.headers += (("x-request-id", request_id), ("referrer-policy", "no-referrer"))
         response.close = True
         return response
 

@@ -116,7 +116,9 @@ class Asgi:
         return bytes(body)
 
     async def _stream(self, stream: Stream, receive: Receive, send: Send, *, bodiless: bool) -> None:
-        await send({"type": "http.response.start", "status": 200, "headers": _raw(stream.headers)})
+        await send(
+            {"type": "http.response.start", "status": 200, "headers": _raw(stream.headers) + _split(stream.lines)}
+        )
         if bodiless:
             stream.closed()
             await send({"type": "http.response.body", "body": b""})
@@ -199,7 +201,7 @@ async def _gone(receive: Receive) -> None:
 
 
 async def _send_response(response: Response, send: Send) -> None:
-    headers = _raw(response.headers)
+    headers = _raw(response.headers) + _split(response.lines)
     if response.close:
         headers.append((b"connection", b"close"))
     body = b"" if response.status in BODILESS else response.body
@@ -224,6 +226,11 @@ def _peer(scope: Scope) -> Peer:
     server = scope.get("server") or ("", 0)
     unix = server[1] is None
     return Peer(address="unix" if unix else "unknown", unix=unix)
+
+
+def _split(lines: str) -> list[tuple[bytes, bytes]]:
+    """Header lines, each with its line end, as the pairs that ASGI wants."""
+    return _raw(tuple((name, value) for name, _, value in (line.partition(": ") for line in lines.splitlines())))
 
 
 def _raw(headers: tuple[tuple[str, str], ...]) -> list[tuple[bytes, bytes]]:

@@ -7,6 +7,7 @@ from peerline.core.agent import Agent
 from peerline.core.errors import AdminAuthNotConfigured, InvalidAgentIdentity, Unproven
 from peerline.hub.agents import Agents
 from peerline.hub.clock import HubClock
+from peerline.hub.roster import Member
 from peerline.server.exchange import Request
 
 
@@ -18,8 +19,23 @@ class Caller(NamedTuple):
     token: bytes | None
 
 
+class Known(NamedTuple):
+    """A proof that was checked before: it holds while the session exists and no token has changed."""
+
+    member: Member
+    key: bytes
+    token: bytes | None
+    generation: int
+
+
+KNOWN = 20_000
+
+
 class Auth:
+    """Hashing the same key and token for each request would cost as much as the request; proofs are remembered."""
+
     def __init__(self, access: Access, agents: Agents, clock: HubClock) -> None:
+        self._known: dict[tuple[str, str, str], Known] = {}
         self._access, self._agents, self._clock = access, agents, clock
 
     def agent(self, request: Request, agent_id: str | None = None) -> Caller:
@@ -29,11 +45,20 @@ class Auth:
         """
         headers = request.headers
         claimed = agent_id if agent_id is not None else headers.get("x-kxm-agent-id", "")
-        proven = self._agents.proven(claimed, headers.get("x-kxm-agent-key", ""))
+        shown = (claimed, headers.get("x-kxm-agent-key", ""), headers.get("authorization", ""))
+        known = self._known.get(shown)
+        if known is not None and known.generation == self._access.generation and known.key in known.member.sessions:
+            return Caller(known.member.agent, known.key, known.token)
+        proven = self._agents.proven(claimed, shown[1])
         if proven is None:
             raise InvalidAgentIdentity("invalid agent identity", nextAction="reconnect_with_current_agent_key")
-        agent, key = proven
-        return Caller(agent, key, self.project(request, agent.project))
+        member, key = proven
+        token = self.project(request, member.agent.project)
+        if self._access.lasting(member.agent.project):
+            if len(self._known) >= KNOWN:
+                self._known.clear()
+            self._known[shown] = Known(member, key, token, self._access.generation)
+        return Caller(member.agent, key, token)
 
     def project(self, request: Request, project: str) -> bytes | None:
         """The digest of the token that opens `project`. Raises: Unproven."""

@@ -20,7 +20,7 @@ class Deadlines:
 
     head_s: float = 15
     body_s: float = 30
-    idle_s: float = 75
+    idle_s: float = 30
     stall_s: float = 30
     linger_s: float = 3
     drain_s: float = 5

@@ -1,5 +1,6 @@
 """The bytes of an answer: status line, headers and body in one piece."""
 
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Final
 
@@ -18,7 +19,7 @@ def encode_response(response: Response, *, bodiless: bool, close: bool) -> bytes
     Raises:
         ValueError: a header that would break the framing.
     """
-    head = encode_head(response.status, response.headers)
+    head = encode_head(response.status, response.headers) + response.lines
     end = "connection: close\r\n\r\n" if close else "\r\n"
     if response.status in BODILESS:
         return (head + end).encode("latin-1")
@@ -27,15 +28,19 @@ def encode_response(response: Response, *, bodiless: bool, close: bool) -> bytes
     return encoded if bodiless else encoded + body
 
 
-def encode_stream_head(headers: tuple[tuple[str, str], ...]) -> bytes:
-    return (encode_head(200, headers) + "connection: keep-alive\r\n\r\n").encode("latin-1")
+def encode_stream_head(headers: tuple[tuple[str, str], ...], lines: str) -> bytes:
+    return (encode_head(200, headers) + lines + "connection: keep-alive\r\n\r\n").encode("latin-1")
 
 
 def encode_head(status: int, headers: tuple[tuple[str, str], ...]) -> str:
-    head = (STATUS_LINES.get(status) or f"HTTP/1.1 {status} \r\n") + "".join(
-        [f"{name}: {value}\r\n" for name, value in headers]
-    )
+    return (STATUS_LINES.get(status) or f"HTTP/1.1 {status} \r\n") + _lines(headers)
+
+
+@lru_cache(maxsize=64)
+def _lines(headers: tuple[tuple[str, str], ...]) -> str:
+    """Header lines; most answers have one of a few fixed sets."""
+    lines = "".join([f"{name}: {value}\r\n" for name, value in headers])
     # One line each and nothing more: a value that smuggles a line end would start a second answer.
-    if head.count("\n") != len(headers) + 1 or head.count("\r") != len(headers) + 1:
+    if lines.count("\n") != len(headers) or lines.count("\r") != len(headers):
         raise ValueError("line end inside a response header")
-    return head
+    return lines

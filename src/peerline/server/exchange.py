@@ -27,7 +27,7 @@ class Request:
     """`headers` have lower-case names; of a repeated header the values are joined with ", ".
 
     `path` is the raw path, percent escapes and all; `query` the raw query string. `id` is the request id that every
-    answer carries in `x-request-id`; `Application.answer` sets it. `timing` is where the time until the answer is
+    answer carries in `x-request-id`; `Application.answer` sets it, and `lines`: the header lines that differ from answer to answer. `timing` is where the time until the answer is
     recorded; None for what only waits.
     """
 
@@ -38,15 +38,21 @@ class Request:
     body: bytes
     peer: Peer
     id: str = ""
+    lines: str = ""
     timing: Histogram | None = None
 
 
 @dataclass(slots=True, kw_only=True)
 class Response:
-    """`headers` are complete but for `content-length` and `connection`: the caller adds them (not for a 204)."""
+    """`headers` are complete but for `content-length` and `connection`: the caller adds them (not for a 204).
+
+    `lines` are further header lines, each with its line end, made by `Application.answer` itself from checked values:
+    the request's id and the rate limit's counters differ from answer to answer, the rest hardly does.
+    """
 
     status: int
     headers: tuple[tuple[str, str], ...] = ()
+    lines: str = ""
     body: bytes = b""
     close: bool = False
 
@@ -72,6 +78,7 @@ class Stream:
     the connection is gone. Subclasses override all three."""
 
     headers: tuple[tuple[str, str], ...] = ()
+    lines: str = ""
 
     def opened(self, sink: Sink) -> None:
         raise NotImplementedError

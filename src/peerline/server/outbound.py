@@ -11,11 +11,13 @@ from peerline.database.later import Later
 from peerline.server.deadlines import NEVER, Deadlines, Wheel
 from peerline.server.encoding import encode_response, encode_stream_head
 from peerline.server.exchange import Answer, Application, Peer, Response, Stream
-from peerline.server.peers import peer_of
+from peerline.server.peers import limit_send_buffer, peer_of
 
 logger = logging.getLogger(__name__)
 
 STREAM_HIGH_WATER: Final = 65_536
+STREAM_KERNEL_BYTES: Final = 131_072
+STALL_LOOKS: Final = 5  # how often, within the stall deadline, a peer that takes nothing is looked at
 
 # Phases of the request side; each index finds its limit in `Shared.limits`. `began` is when the phase's clock started.
 FRESH, IDLE, HEAD, BODY = range(4)
@@ -31,7 +33,11 @@ class Shared:
         self.body_bytes = body_bytes
         self.deadlines = deadlines
         self.wheel = wheel
-        self.limits = (deadlines.head_s, deadlines.idle_s, deadlines.head_s, deadlines.body_s)
+        # The wheel looks once a second: a second less than promised, so that no promise is broken by a late look.
+        head, idle, body = (
+            limit - min(1, limit / 2) for limit in (deadlines.head_s, deadlines.idle_s, deadlines.body_s)
+        )
+        self.limits = (head, idle, head, body)
         self.connections: set[Outbound] = set()
         self.emptied: Callable[[], None] | None = None
 
@@ -77,6 +83,7 @@ class Outbound(asyncio.Protocol):
     __slots__ = (
         "_backlog",
         "_closing",
+        "_moved",
         "_queue",
         "_stream",
         "armed",
@@ -104,6 +111,7 @@ class Outbound(asyncio.Protocol):
         self.paused = False
         self._closing = False
         self._backlog = 0
+        self._moved = 0.0
         self._queue: deque[Slot] | None = None
         self._stream: Stream | None = None
 
@@ -240,13 +248,14 @@ class Outbound(asyncio.Protocol):
             stream.closed()  # nobody is there to read it
             self.finish()
             return
-        self.transport.write(encode_stream_head(stream.headers))
+        self.transport.write(encode_stream_head(stream.headers, stream.lines))
         if bodiless:
             stream.closed()
             self.finish()
             return
         self._stream = stream
         self.transport.set_write_buffer_limits(high=STREAM_HIGH_WATER)
+        limit_send_buffer(self.transport, STREAM_KERNEL_BYTES)
         self.shared.wheel.forget(self)
         self.due = NEVER
         self.lighten()
@@ -282,7 +291,8 @@ class Outbound(asyncio.Protocol):
         self.paused = True
         if self.transport is not None:
             self._backlog = self.transport.get_write_buffer_size()
-        self._due_at(self.shared.wheel.now + self.shared.deadlines.stall_s)
+        self._moved = self.shared.wheel.now
+        self._due_at(self._moved + self.shared.deadlines.stall_s / STALL_LOOKS)
 
     def resume_writing(self) -> None:
         self.paused = False
@@ -315,18 +325,24 @@ class Outbound(asyncio.Protocol):
         if self.transport is None:
             return
         if self.paused:
-            waiting = self.transport.get_write_buffer_size()
-            if waiting < self._backlog:
-                self._backlog = waiting
-                self._due_at(self.shared.wheel.now + self.shared.deadlines.stall_s)
-            else:
-                self.abort()
+            self._look_for_progress(self.transport.get_write_buffer_size())
         elif self._closing:
             self.abort()
         elif self.phase in (HEAD, BODY):
             self.overdue()
         else:
             self.finish()
+
+    def _look_for_progress(self, waiting: int) -> None:
+        now, stall_s = self.shared.wheel.now, self.shared.deadlines.stall_s
+        step = stall_s / STALL_LOOKS
+        if waiting < self._backlog:
+            self._moved = now
+        elif now - self._moved >= stall_s - step:
+            self.abort()
+            return
+        self._backlog = waiting
+        self._due_at(now + step)
 
     def overdue(self) -> None:
         """A request was not received in time."""

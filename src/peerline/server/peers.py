@@ -19,6 +19,16 @@ def peer_of(transport: asyncio.BaseTransport) -> Peer:
     return Peer(address="unknown")  # gone before we could ask
 
 
+def limit_send_buffer(transport: asyncio.BaseTransport, size: int) -> None:
+    """Keep the kernel from buffering megabytes for a peer that does not read, which would also hide that it does not."""
+    connection = transport.get_extra_info("socket")
+    if connection is not None:
+        try:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, size)
+        except OSError:
+            pass  # it has gone; the transport will say so
+
+
 def _peer_uid(connection: socket.socket) -> int | None:
     try:
         if sys.platform == "darwin":

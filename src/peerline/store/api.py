@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
-from peerline.core.errors import Stopping, Unavailable
 from peerline.core.ids import AgentId
 from peerline.core.message import Message
 from peerline.database.later import Later
@@ -36,8 +35,7 @@ class Tx:
         self.trail = TrailTable(sql)
         self.leases = LeaseTable(sql)
         self.tokens = TokenTable(sql)
-        self.hints: list[Hint] = []
-
+        self.hints: list[Hint] | None = None
         self._sql = sql
 
     def try_disk(self) -> None:
@@ -45,20 +43,45 @@ class Tx:
         self._sql.run("INSERT INTO note (message, number, at, text) VALUES (0, 0, 0, '')")
         self._sql.run("DELETE FROM note WHERE message = 0")
 
-    @property
-    def writes(self) -> int:
-        return self._sql.writes
-
     def wake(self, agent: AgentId, kind: str, message: Message, detail: object = None) -> None:
+        if self.hints is None:
+            self.hints = []
         self.hints.append(Hint(agent, kind, message, detail))
 
 
-class Store:
-    def __init__(self, writer: Writer, wake: Callable[[list[Hint]], None]) -> None:
-        self._writer = writer
-        self._wake = wake
-        self._tx: Tx | None = None
+class Tables:
+    """The writer's scope over the hub's tables: hints are fired after the commit, and the disk's trouble is kept."""
+
+    def __init__(self, wake: Callable[[list[Hint]], None]) -> None:
+        self.done = wake
         self.trouble: str | None = None  # why the disk refused the newest write; None once one succeeded again
+
+    def bind(self, sql: Sql) -> None:
+        self._tx = Tx(sql)
+
+    def enter(self) -> Tx:
+        self._tx.hints = None
+        return self._tx
+
+    def aside(self) -> list[Hint] | None:
+        return self._tx.hints
+
+    def wrote(self) -> None:
+        self.trouble = None
+
+    def refused(self, error: BaseException) -> None:
+        self.trouble = str(error)
+
+
+class Store:
+    def __init__(self, writer: Writer, tables: Tables) -> None:
+        self._submit = writer.submit
+        self._tables = tables
+
+    @property
+    def trouble(self) -> str | None:
+        """What is wrong with the disk, in one line."""
+        return self._tables.trouble
 
     def write(self, work: Callable[[Tx], T]) -> Later[T]:
         """Run `work` in one transaction: its result after the commit, or what it raised after the rollback.
@@ -66,32 +89,4 @@ class Store:
         `work` may run more than once, so it touches nothing but its `tx`. Wake-ups asked for in `work` happen after
         the commit and before the result is handed on, or not at all.
         """
-        hints: list[Hint] = []
-        wrote = False
-
-        def run(sql: Sql) -> T:
-            nonlocal wrote
-            tx = self._tx
-            if tx is None:
-                tx = self._tx = Tx(sql)
-            hints.clear()
-            tx.hints = hints
-            before = sql.writes
-            value = work(tx)
-            wrote = sql.writes != before
-            return value
-
-        later = self._writer.submit(run)
-
-        def after(settled: Later[T]) -> None:
-            if settled.failed:
-                if isinstance(settled.error, Unavailable) and not isinstance(settled.error, Stopping):
-                    self.trouble = settled.error.text
-            else:
-                if wrote:
-                    self.trouble = None
-                if hints:
-                    self._wake(hints)
-
-        later.then(after)
-        return later
+        return self._submit(work)

@@ -14,7 +14,7 @@ FIRST = Migration(
             purpose TEXT NOT NULL,
             model TEXT, host TEXT, connected_at INTEGER NOT NULL, last_seen_at INTEGER NOT NULL,
             next_seq INTEGER NOT NULL DEFAULT 0, open_count INTEGER NOT NULL DEFAULT 0,
-            events INTEGER NOT NULL DEFAULT 0
+            events INTEGER NOT NULL DEFAULT 0, told INTEGER NOT NULL DEFAULT 0
         ) STRICT, WITHOUT ROWID""",
         "CREATE UNIQUE INDEX agent_name ON agent (project, name_key)",
         """CREATE TABLE session (
@@ -28,8 +28,7 @@ FIRST = Migration(
             correlation_id TEXT, reply_to TEXT, idempotency_key TEXT,
             sent_at INTEGER NOT NULL, expires_at INTEGER NOT NULL,
             delivered_at INTEGER, replied_at INTEGER, cancelled_at INTEGER, final_at INTEGER,
-            status TEXT NOT NULL, sender_event INTEGER, recipient_event INTEGER,
-            sender_owed INTEGER NOT NULL DEFAULT 0, recipient_owed INTEGER NOT NULL DEFAULT 0
+            status TEXT NOT NULL, sender_event INTEGER, recipient_event INTEGER
         ) STRICT""",
         "CREATE TABLE body (message INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT",
         "CREATE TABLE reply (message INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT",
@@ -40,8 +39,6 @@ FIRST = Migration(
         "CREATE INDEX message_final ON message (final_at) WHERE final_at IS NOT NULL",
         "CREATE INDEX message_told ON message (sender, sender_event) WHERE sender_event IS NOT NULL",
         "CREATE INDEX message_heard ON message (recipient, recipient_event) WHERE recipient_event IS NOT NULL",
-        "CREATE INDEX message_owed ON message (sender, sender_event) WHERE sender_owed = 1",
-        "CREATE INDEX message_due_to ON message (recipient, recipient_event) WHERE recipient_owed = 1",
         """CREATE TABLE trail (
             message INTEGER NOT NULL, at INTEGER NOT NULL, fact TEXT NOT NULL, observer TEXT NOT NULL, detail TEXT,
             PRIMARY KEY (message, at, fact, observer)

@@ -17,7 +17,8 @@ SAVE = """
         last_seen_at = excluded.last_seen_at
 """
 SEEN = "UPDATE agent SET last_seen_at = :at WHERE id = :id"
-EVENTS = "SELECT events FROM agent WHERE id = :id"
+EVENTS = "SELECT events, told FROM agent WHERE id = :id"
+TOLD = "UPDATE agent SET told = :until WHERE id = :id AND told < :until"
 SESSIONS = "SELECT key_digest, agent, opened_at, lease_until FROM session"
 OPEN_SESSION = """
     INSERT INTO session (key_digest, agent, opened_at, lease_until)
@@ -55,10 +56,22 @@ class AgentTable:
         for agent, at in times:
             self._sql.run(SEEN, id=agent, at=at)
 
-    def events(self, agent: AgentId) -> int:
-        """The number of the agent's newest own event; 0 before the first."""
+    def events(self, agent: AgentId) -> tuple[int, int]:
+        """The number of the agent's newest own event, and that up to which it has got them all; 0 before the first."""
         row = self._sql.row(EVENTS, id=agent)
-        return int(row[0]) if row else 0
+        return (row[0], row[1]) if row else (0, 0)
+
+    def told(self, agent: AgentId, got: set[int]) -> None:
+        """The agent has got the events numbered in `got`: its watermark rises over those that close up to it."""
+        until = before = self.events(agent)[1]
+        while until + 1 in got:
+            until += 1
+        if until > before:
+            self._sql.run(TOLD, id=agent, until=until)
+
+    def told_all(self, agent: AgentId, until: int) -> None:
+        """The agent has got every event up to `until`."""
+        self._sql.run(TOLD, id=agent, until=until)
 
     def sessions(self) -> list[StoredSession]:
         return [StoredSession(bytes(row[0]), *row[1:]) for row in self._sql.rows(SESSIONS)]

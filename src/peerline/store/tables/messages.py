@@ -1,6 +1,6 @@
 """Messages: their narrow rows, their bodies, and the counters that stand in the same commit."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from peerline.core.errors import MessageNotFound, RecipientQueueFull, TargetNotFound
@@ -31,8 +31,11 @@ _TO_SENDER = "m.sender = :agent AND m.sender_event > :after ORDER BY m.sender_ev
 _TO_RECIPIENT = "m.recipient = :agent AND m.recipient_event > :after ORDER BY m.recipient_event LIMIT :most"
 TOLD = _SELECT + _TO_SENDER
 HEARD = _SELECT + _TO_RECIPIENT
-OWED = _SELECT + "m.sender_owed = 1 AND " + _TO_SENDER
-OWED_TO = _SELECT + "m.recipient_owed = 1 AND " + _TO_RECIPIENT
+# What an agent has got is a watermark in its row, and beyond it the facts of its own readings.
+_NOT_GOT = """NOT EXISTS (SELECT 1 FROM trail t WHERE t.message = m.number AND t.observer = :agent
+    AND t.fact IN ('outcome pushed', 'outcome read')) AND """
+OWED = _SELECT + _NOT_GOT + _TO_SENDER
+OWED_TO = _SELECT + _NOT_GOT + _TO_RECIPIENT
 
 NEXT_SEQ = """
     UPDATE agent SET next_seq = next_seq + 1, open_count = open_count + 1
@@ -49,14 +52,11 @@ INSERT_REPLY = "INSERT INTO reply (message, text) VALUES (:message, :text)"
 DELIVERED = "UPDATE message SET status = 'delivered', delivered_at = :at WHERE number = :number"
 FINAL = """
     UPDATE message SET status = :status, replied_at = :replied_at, cancelled_at = :cancelled_at, final_at = :final_at,
-        sender_event = :sender_event, sender_owed = :sender_owed,
-        recipient_event = :recipient_event, recipient_owed = :recipient_owed
+        sender_event = :sender_event, recipient_event = :recipient_event
     WHERE number = :number
 """
 NEXT_EVENT = "UPDATE agent SET events = events + 1 WHERE id = :agent RETURNING events"
 CLOSED = "UPDATE agent SET open_count = open_count - 1 WHERE id = :agent"
-SENDER_GOT = "UPDATE message SET sender_owed = 0 WHERE number = :number AND sender_owed = 1"
-RECIPIENT_GOT = "UPDATE message SET recipient_owed = 0 WHERE number = :number AND recipient_owed = 1"
 PURGEABLE = (
     "SELECT number FROM message WHERE final_at IS NOT NULL AND final_at <= :before ORDER BY final_at LIMIT :most"
 )
@@ -148,9 +148,7 @@ class MessageTable:
             cancelled_at=message.cancelled_at,
             final_at=message.final_at,
             sender_event=sender_event,
-            sender_owed=int(tell_sender),
             recipient_event=recipient_event,
-            recipient_owed=int(tell_recipient),
         )
         if message.reply is not None:
             self._sql.run(INSERT_REPLY, message=message.number, text=message.reply)
@@ -166,11 +164,6 @@ class MessageTable:
     def list(self, statement: str, **values: Any) -> list[Message]:
         """The messages that one of this module's statements selects."""
         return list(map(Message._make, self._sql.rows(statement, **values)))
-
-    def got(self, numbers: Iterable[tuple[int, bool]]) -> None:
-        """Those final states reached their agent; True is the sender."""
-        for number, sender in numbers:
-            self._sql.run(SENDER_GOT if sender else RECIPIENT_GOT, number=number)
 
     def purge(self, before: Millis, most: int) -> int:
         """Delete messages that were final at `before` or earlier, `most` at a time; returns how many."""

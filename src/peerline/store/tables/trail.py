@@ -7,10 +7,7 @@ from peerline.core.ids import Millis
 from peerline.core.trail import Fact
 from peerline.database.sql import Sql
 
-ADD = """
-    INSERT OR IGNORE INTO trail (message, at, fact, observer, detail)
-    SELECT :message, :at, :fact, :observer, :detail WHERE EXISTS (SELECT 1 FROM message WHERE number = :message)
-"""
+ADD = "INSERT OR IGNORE INTO trail (message, at, fact, observer, detail) VALUES (?, ?, ?, ?, ?)"
 OF = "SELECT at, fact, observer, detail FROM trail WHERE message = :message ORDER BY at"
 ADD_NOTE = "INSERT INTO note (message, number, at, text) VALUES (:message, :number, :at, :text)"
 NOTES = "SELECT number, at, text FROM note WHERE message = :message ORDER BY number"
@@ -26,10 +23,9 @@ class TrailTable:
     def __init__(self, sql: Sql) -> None:
         self._sql = sql
 
-    def add(self, facts: Iterable[tuple[int, Fact]]) -> None:
-        """Record facts of messages by number; the same fact twice, or of a purged message, is nothing new."""
-        for message, fact in facts:
-            self._sql.run(ADD, message=message, **fact._asdict())
+    def add(self, facts: Iterable[tuple[int, Millis, str, str, str | None]]) -> None:
+        """Record facts (message number, time, fact, observer, detail); the same fact twice is nothing new."""
+        self._sql.run_many(ADD, facts)
 
     def of(self, message: int) -> list[Fact]:
         return list(map(Fact._make, self._sql.rows(OF, message=message)))

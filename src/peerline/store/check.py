@@ -1,0 +1,60 @@
+"""Whether a store agrees with itself: what SQLite finds, and what only the hub's own tables can contradict."""
+
+from typing import Final, NamedTuple
+
+import apsw
+
+from peerline.database.backup import NoStore
+from peerline.database.connection import APPLICATION_ID
+
+TABLES: Final = ("agent", "session", "message", "body", "reply", "trail", "note", "lease", "project_token")
+# How many rows contradict another table; each is one short reading, so that a running hub's log is not held for long.
+CONTRADICTIONS: Final = {
+    "messages without their text": "SELECT count(*) FROM message WHERE number NOT IN (SELECT message FROM body)",
+    "texts without their message": "SELECT count(*) FROM body WHERE message NOT IN (SELECT number FROM message)",
+    "replied messages without their reply": """
+        SELECT count(*) FROM message WHERE status = 'replied' AND number NOT IN (SELECT message FROM reply)
+    """,
+    "messages whose sender or recipient is missing": """
+        SELECT count(*) FROM message
+        WHERE sender NOT IN (SELECT id FROM agent) OR recipient NOT IN (SELECT id FROM agent)
+    """,
+    "agents whose count of open requests is wrong": """
+        SELECT count(*) FROM agent
+        WHERE open_count <> (SELECT count(*) FROM message WHERE recipient = agent.id AND final_at IS NULL)
+    """,
+}
+
+
+class Condition(NamedTuple):
+    """What was found; `complaints` is empty for a sound store. `counts` holds what could be counted."""
+
+    schema_version: int
+    counts: dict[str, int]
+    complaints: list[str]
+
+
+def condition(connection: apsw.Connection) -> Condition:
+    """Look at a store through a connection that can't change it. Damage is told, not raised.
+
+    Raises:
+        NoStore: it is empty, or another program's. apsw.BusyError, apsw.IOError, apsw.CantOpenError: it can't be read.
+    """
+    complaints: list[str] = []
+    counts: dict[str, int] = {}
+    version = 0
+    try:
+        if connection.pragma("application_id") != APPLICATION_ID:
+            raise NoStore("the file was written by another program, or is empty")
+        ((version,),) = connection.execute("PRAGMA user_version").fetchall()
+        for table in TABLES:
+            found = connection.execute(f"PRAGMA quick_check({table})").fetchall()
+            complaints += [f"{table}: {row[0]}" for row in found[:3] if row[0] != "ok"]
+            (counts[table],) = connection.execute(f"SELECT count(*) FROM {table}").fetchall()[0]  # noqa: S608 - ours
+        for about, question in CONTRADICTIONS.items():
+            (number,) = connection.execute(question).fetchall()[0]
+            if number:
+                complaints.append(f"{number} {about}")
+    except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError) as error:
+        complaints.append(str(error))
+    return Condition(version, counts, complaints)

@@ -47,11 +47,11 @@ def test_half_a_request_is_told_that_the_hub_stops() -> None:
 
 def test_no_request_is_taken_after_the_stop() -> None:
     server = EchoServer().start()
-    with server.connect() as raw:
+    with server.connect() as raw, server.connect() as idle:
         raw.get("/later/1")
         server.event("asked")
         server.begin_stop()
-        server.call(lambda: None)
+        assert idle.rest() == b""
         raw.get("/echo/late")
         server.settle("1", Response(status=200, headers=JSON, body=b"{}"))
         assert raw.answer().status == 200

@@ -7,6 +7,7 @@ import pytest
 
 from peerline.core.limits import STREAM_BUFFER_BYTES
 from peerline.server.deadlines import Deadlines
+from peerline.server.protocol import Connection
 from tests.server.echo_server import EchoServer, EchoStream, Raw
 
 FRAME = b"data: " + b"x" * 1_000 + b"\n\n"
@@ -48,6 +49,13 @@ def fill(server: EchoServer, stream: EchoStream) -> int:
         server.call(lambda: sink.write(FRAME * 60))
         size += 60 * len(FRAME)
     return size
+
+
+def waiting(server: EchoServer, stream: EchoStream) -> int:
+    connection = stream.sink
+    assert isinstance(connection, Connection)
+    assert connection.transport is not None
+    return int(server.call(connection.transport.get_write_buffer_size))
 
 
 def test_a_stream_begins_at_once_and_carries_what_is_written(both: EchoServer) -> None:
@@ -127,10 +135,16 @@ def test_a_stream_whose_reader_moves_is_not_cut_off(server: EchoServer) -> None:
         stream = opened(server, raw)
         raw.head()
         left = fill(server, stream)
-        for _ in range(6):
-            server.turn(25)
-            raw.read(left // 10)
-        raw.read(left - 6 * (left // 10))
+        write(server, stream, FRAME * 800)
+        left += 800 * len(FRAME)
+        looks = 0
+        while before := waiting(server, stream):
+            server.turn(20)
+            while waiting(server, stream) >= before:
+                left -= len(raw.read(4_096))
+            looks += 1
+        raw.read(left)
+        assert looks >= 3  # so that it took longer than the deadline
         assert server.event("resumed") is stream
         write(server, stream, b"end")
         assert raw.read(3) == b"end"

@@ -20,7 +20,7 @@ def peer_of(transport: asyncio.BaseTransport) -> Peer:
 
 
 def limit_send_buffer(transport: asyncio.BaseTransport, size: int) -> None:
-    """Keep the kernel from buffering megabytes for a peer that does not read, which would also hide that it does not."""
+    """Keep the kernel from buffering megabytes for a peer that does not read, and from hiding that it does not."""
     connection = transport.get_extra_info("socket")
     if connection is not None:
         try:

@@ -13,7 +13,10 @@ def digest(secret: str) -> bytes:
 
 
 class ProjectToken(NamedTuple):
-    """One of a project's tokens; `listed` ones close the project to the admin token, minted local ones do not."""
+    """One of a project's tokens; `listed` ones close the project to the admin token, minted local ones do not.
+
+    `revoked_at` lies in the future while a rotated token has its grace time.
+    """
 
     id: str
     project: str
@@ -25,7 +28,15 @@ class ProjectToken(NamedTuple):
     revoked_at: Millis | None
 
     def live(self, now: Millis) -> bool:
-        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+        end = self.end
+        return end is None or now < end
+
+    @property
+    def end(self) -> Millis | None:
+        """When it ends, or ended; None: never."""
+        if self.revoked_at is None or self.expires_at is None:
+            return self.expires_at if self.revoked_at is None else self.revoked_at
+        return min(self.expires_at, self.revoked_at)
 
 
 class Access:
@@ -61,7 +72,7 @@ class Access:
 
     def next_end(self, now: Millis) -> Millis | None:
         """When the next live token runs out."""
-        ends = [t.expires_at for own in self._tokens.values() for t in own.values() if t.live(now)]
+        ends = [t.end for own in self._tokens.values() for t in own.values() if t.live(now)]
         return min((end for end in ends if end is not None), default=None)
 
     def lasting(self, project: str) -> bool:

@@ -60,18 +60,17 @@ class Projects:
         The new one has the old one's label and life span.
 
         Raises:
-            TokenNotFound; TokenEnded: the old one is not valid any more.
+            TokenNotFound; TokenEnded: the old one is not valid any more, or has been rotated already.
         """
         now = self._now()
         old = self._find(project, token_id)
         if not old.live(now):
             raise TokenEnded("the token has ended and cannot be rotated", nextAction="create_a_token")
+        if old.revoked_at is not None:
+            raise TokenEnded("the token has been rotated already and only has its grace time", nextAction="list_tokens")
         span = None if old.expires_at is None else old.expires_at - old.created_at
         token, secret = self._new(project, old.label, old.listed, span)
-        end = now + grace_ms
-        ended = old._replace(expires_at=end if old.expires_at is None else min(end, old.expires_at))
-        if grace_ms == 0:
-            ended = old._replace(revoked_at=now)
+        ended = old._replace(revoked_at=now + grace_ms)
 
         def work(tx: Tx) -> None:
             tx.tokens.add(token)
@@ -84,8 +83,8 @@ class Projects:
 
         Raises: TokenNotFound
         """
-        found = self._find(project, token_id)
-        ended = found if found.revoked_at is not None else found._replace(revoked_at=self._now())
+        found, now = self._find(project, token_id), self._now()
+        ended = found._replace(revoked_at=now) if found.live(now) else found
 
         def stored(_: None) -> ProjectToken:
             self._access.put([ended])
@@ -117,7 +116,7 @@ class Projects:
     def _find(self, project: str, token_id: str) -> ProjectToken:
         found = next((t for t in self._access.tokens(project) if t.id == token_id), None)
         if found is None:
-            raise TokenNotFound("token not found", nextAction="list_tokens")
+            raise TokenNotFound("the project has no token of that id", nextAction="list_tokens")
         return found
 
     def _new(self, project: str, label: str, listed: bool, ttl_ms: Millis | None) -> tuple[ProjectToken, str]:

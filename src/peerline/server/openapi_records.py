@@ -104,7 +104,7 @@ RECORDS: Final[dict[str, Schema]] = {
             "id": TEXT,
             "project": TEXT,
             "label": TEXT,
-            "state": one_of(("live", "expired", "revoked")),
+            "state": one_of(("live", "rotated", "expired", "revoked")),
             "local": FLAG,
             "createdAt": MOMENT,
         },

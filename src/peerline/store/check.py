@@ -46,15 +46,20 @@ def condition(connection: apsw.Connection) -> Condition:
     try:
         if connection.pragma("application_id") != APPLICATION_ID:
             raise NoStore("the file was written by another program, or is empty")
-        ((version,),) = connection.execute("PRAGMA user_version").fetchall()
+        version = _number(connection, "PRAGMA user_version")
         for table in TABLES:
             found = connection.execute(f"PRAGMA quick_check({table})").fetchall()
             complaints += [f"{table}: {row[0]}" for row in found[:3] if row[0] != "ok"]
-            (counts[table],) = connection.execute(f"SELECT count(*) FROM {table}").fetchall()[0]  # noqa: S608 - ours
+            counts[table] = _number(connection, f"SELECT count(*) FROM {table}")  # noqa: S608 - our own names
         for about, question in CONTRADICTIONS.items():
-            (number,) = connection.execute(question).fetchall()[0]
-            if number:
+            if number := _number(connection, question):
                 complaints.append(f"{number} {about}")
     except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError) as error:
         complaints.append(str(error))
     return Condition(version, counts, complaints)
+
+
+def _number(connection: apsw.Connection, question: str) -> int:
+    ((answer,),) = connection.execute(question).fetchall()
+    assert isinstance(answer, int), question
+    return answer

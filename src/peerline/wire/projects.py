@@ -48,8 +48,12 @@ PROJECT: Final = Text("project", limits.PROJECT, required=True)
 
 
 def record(token: ProjectToken, now: Millis) -> dict[str, Any]:
-    """The public record; `state` is live, expired or revoked, `local` tells a token minted over the Unix socket."""
-    state = "live" if token.live(now) else "expired" if token.revoked_at is None else "revoked"
+    """The public record. `local` tells a token minted over the Unix socket; `state` is live, rotated (live until
+    `revokedAt`), expired or revoked."""
+    if token.live(now):
+        state = "live" if token.revoked_at is None else "rotated"
+    else:
+        state = "revoked" if token.revoked_at == token.end else "expired"
     out: dict[str, Any] = {
         "id": token.id,
         "project": token.project,

@@ -10,6 +10,7 @@ COMMANDS: Final = {
     "start": ("peerline.cli.hub.start:start", "Run the hub, in the foreground or in the background."),
     "stop": ("peerline.cli.hub.stop:stop", "Ask the running hub to stop, and wait until it has."),
     "view": ("peerline.cli.hub.view:view", "Whether the hub is healthy and ready."),
+    "token": ("peerline.cli.hub.token:token", "Create, list, rotate and revoke project tokens."),
     "bind": ("peerline.cli.hub.bind:bind", "Choose the hub that this machine talks to."),
     "unbind": ("peerline.cli.hub.bind:unbind", "Go back to the hub on this machine."),
 }

@@ -26,6 +26,15 @@ from peerline.settings import HubSettings
 FILES_WANTED: Final = 65_536
 FILES_ENOUGH: Final = 1_024
 FORCE_AFTER_S: Final = 10.0
+# What to do about a store that a hub does not start on, by the code of the refusal.
+NEXT: Final = {
+    "storage_held": "kxm hub stop",
+    "runtime_schema_shape_invalid": "KXM_DATA_PATH=/another/file kxm hub start",
+    "runtime_schema_newer": "install the newer Peerline, or go back: kxm restore DIR --force",
+    "restore_unfinished": "kxm restore DIR --force",
+    "storage_path_unsafe": "KXM_DATA_PATH=/another/file kxm hub start",
+    "database_corrupted": "kxm doctor --repair",
+}
 
 
 @click.command("start")
@@ -77,7 +86,7 @@ def _run(settings: HubSettings, found: Credentials, env: Mapping[str, str]) -> i
     import apsw
 
     from peerline.cli.compose import run_hub
-    from peerline.database.connection import NotOurs, UnsafeFile
+    from peerline.database.connection import NotOurs, RestoreUnfinished, UnsafeFile
     from peerline.database.lock import Held
     from peerline.database.migrations import TooNew
 
@@ -97,11 +106,15 @@ def _run(settings: HubSettings, found: Credentials, env: Mapping[str, str]) -> i
         return run_hub(settings, announce=announce, log=log)
     except PeerlineError as error:
         raise refused("hub_start_refused", error.text, exit_code=2) from None
-    except (Held, NotOurs, TooNew, UnsafeFile) as error:
-        raise refused("hub_start_failed", str(error)) from None
+    except (Held, NotOurs, RestoreUnfinished, TooNew, UnsafeFile) as error:
+        raise refused("hub_start_failed", str(error), code=error.code, nextAction=NEXT[error.code]) from None
     except OSError as error:
         where = f": {error.filename}" if error.filename else ""
         raise refused("hub_start_failed", f"{error.strerror or error}{where}") from None
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        detail = f"the store is damaged: {error}: {settings.data_path}"
+        code = "database_corrupted"
+        raise refused("hub_start_failed", detail, code=code, nextAction=NEXT[code]) from None
     except apsw.Error as error:
         raise refused("hub_start_failed", f"the store cannot be used: {error}: {settings.data_path}") from None
     finally:

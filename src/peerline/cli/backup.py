@@ -55,5 +55,5 @@ def place(asked: Asked) -> tuple[Path, Path]:
     except Invalid as error:
         raise usage(error.text) from None
     if settings.data_path == ":memory:":
-        raise refused("backup_no_stores", "KXM_DATA_PATH is :memory:, so the hub keeps nothing on the disk")
+        raise refused("store_in_memory", "KXM_DATA_PATH is :memory:, so the hub keeps nothing on the disk")
     return Path(settings.data_path).absolute(), Path(settings.state_root) / FOLDER

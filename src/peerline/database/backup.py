@@ -94,8 +94,8 @@ def _copy(store: Path, target: Path) -> int:
         finally:
             copy.close()
             source.close()
-    except (apsw.CorruptError, apsw.NotADBError) as error:
-        raise Damaged(f"{store} is damaged: {error}") from None
+    except (apsw.CorruptError, apsw.NotADBError):
+        raise Damaged(f"{store} is damaged: SQLite cannot read it") from None
     if complaint is not None:
         raise Damaged(f"{store} is damaged: {complaint}")
     sync(target)
@@ -115,7 +115,8 @@ def examine(connection: apsw.Connection) -> tuple[str | None, int]:
     if version < 1:
         raise NoStore("the file holds no tables yet")
     found = connection.execute("PRAGMA integrity_check(1)").fetchall()
-    return (None if found == [("ok",)] else str(found[0][0])), version
+    complaint = str(found[0][0])
+    return (None if complaint == "ok" else " ".join(complaint.split("***")[-1].split())), version
 
 
 def sha256(path: Path) -> str:

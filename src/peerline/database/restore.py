@@ -67,8 +67,8 @@ def _sound(file: Path, newest_schema: int) -> int:
             complaint, version = examine(connection)
         finally:
             connection.close()
-    except (apsw.CorruptError, apsw.NotADBError) as error:
-        raise Damaged(f"{file} is damaged: {error}") from None
+    except (apsw.CorruptError, apsw.NotADBError):
+        raise Damaged(f"{file} is damaged: SQLite cannot read it") from None
     except NoStore as error:
         raise Incomplete(f"{file}: {error}") from None
     if complaint is not None:

@@ -49,7 +49,7 @@ def condition(connection: apsw.Connection) -> Condition:
         version = _number(connection, "PRAGMA user_version")
         for table in TABLES:
             found = connection.execute(f"PRAGMA quick_check({table})").fetchall()
-            complaints += [f"{table}: {row[0]}" for row in found[:3] if row[0] != "ok"]
+            complaints += [f"{table}: {' '.join(str(row[0]).split())}" for row in found[:3] if row[0] != "ok"]
             counts[table] = _number(connection, f"SELECT count(*) FROM {table}")  # noqa: S608 - our own names
         for about, question in CONTRADICTIONS.items():
             if number := _number(connection, question):

@@ -47,7 +47,9 @@ def private(root: Path, store: Path) -> Finding:
     if open_ones:
         names = " ".join(map(str, open_ones))
         return fail(
-            "private files", f"others may read {len(open_ones)} files with secrets or texts", f"chmod 600 {names}"
+            "private files",
+            f"others may read {len(open_ones)} of {len(there)} files with secrets or texts",
+            f"chmod 600 {names}",
         )
     return ok("private files", f"{len(there)} files with secrets or texts are yours alone")
 

@@ -14,7 +14,7 @@ from typing import Final
 
 import click
 
-from peerline.cli.hot_output import usage
+from peerline.cli.hot_output import Failure, usage
 from peerline.cli.hot_paths import socket_path
 from peerline.cli.hub.claim import Claim
 from peerline.cli.hub.credentials import Credentials, credentials
@@ -107,18 +107,21 @@ def _run(settings: HubSettings, found: Credentials, env: Mapping[str, str]) -> i
     except PeerlineError as error:
         raise refused("hub_start_refused", error.text, exit_code=2) from None
     except (Held, NotOurs, RestoreUnfinished, TooNew, UnsafeFile) as error:
-        raise refused("hub_start_failed", str(error), code=error.code, nextAction=NEXT[error.code]) from None
+        raise _unusable(error.code, str(error)) from None
     except OSError as error:
         where = f": {error.filename}" if error.filename else ""
         raise refused("hub_start_failed", f"{error.strerror or error}{where}") from None
     except (apsw.CorruptError, apsw.NotADBError) as error:
-        detail = f"the store is damaged: {error}: {settings.data_path}"
-        code = "database_corrupted"
-        raise refused("hub_start_failed", detail, code=code, nextAction=NEXT[code]) from None
+        raise _unusable("database_corrupted", f"the store is damaged: {error}: {settings.data_path}") from None
     except apsw.Error as error:
         raise refused("hub_start_failed", f"the store cannot be used: {error}: {settings.data_path}") from None
     finally:
         log.close()
+
+
+def _unusable(code: str, detail: str) -> Failure:
+    beside = {"code": code, "nextAction": NEXT[code]}
+    return Failure(detail, error="hub_start_failed", beside=beside)
 
 
 def _free_port(host: str) -> int:

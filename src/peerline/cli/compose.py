@@ -29,6 +29,7 @@ from peerline.hub.facts import Facts
 from peerline.hub.journal import Journal
 from peerline.hub.leases import Leases
 from peerline.hub.messages import Messages
+from peerline.hub.overview import Overview
 from peerline.hub.projects import Projects
 from peerline.hub.sweeper import Sweeper
 from peerline.hub.wakeups import Wakeups
@@ -42,6 +43,7 @@ from peerline.server.health import HealthRoutes
 from peerline.server.leases import LeaseRoutes
 from peerline.server.listen import serve as serve_http
 from peerline.server.messages import MessageRoutes
+from peerline.server.ops import OpsRoutes
 from peerline.server.metrics import MetricRoutes
 from peerline.server.openapi import OpenApiRoutes
 from peerline.server.projects import ProjectRoutes
@@ -159,6 +161,7 @@ class Hub:
         )
         self.projects = Projects(self.store, self.access, self.wakeups, self.journal, now, entropy)
         self.leases = Leases(self.store, self.journal, now)
+        self.overview = Overview(self.store, self.agents, self.messages, now, settings.message_retention_ms)
         self.rates = RateWindow(settings.rate_limit_max, settings.rate_limit_window_ms)
         self.wheel = Wheel()
         self.guard = Guard(settings.host, settings.allowed_hosts)
@@ -183,6 +186,7 @@ class Hub:
             MessageRoutes(self.messages, self.wakeups, self._settings.message_ttl_ms, call_later),
             EventRoutes(self.store, self.agents, self.wakeups, self.facts, auth, self._clock, self.wheel, self._probe),
             LeaseRoutes(self.leases),
+            OpsRoutes(self.overview, self.wakeups, self.wheel, self._clock.now),
             ProjectRoutes(self.projects, self._clock.now),
             metrics,
             openapi,
@@ -211,7 +215,7 @@ class Hub:
             loop.add_signal_handler(number, end, number)
         sweeping = asyncio.ensure_future(self._sweep())
         beat = _Every(loop, 1.0, self.wheel.turn)
-        flushing = _Every(loop, 0.25, self.facts.flush)
+        flushing = _Every(loop, 0.25, self._flush)
         ending = _Every(loop, 1.0, self.projects.look)
 
         def ready(port: int) -> None:
@@ -253,6 +257,11 @@ class Hub:
                 await self.sweeper.sweep()
             except Exception as error:
                 self._oops(error)  # a bug in one round must not end the rounds
+
+    def _flush(self) -> None:
+        self.facts.flush()
+        for watcher in self.wakeups.watchers:
+            watcher.flush()
 
     def _soon(self, call: Callable[[], None]) -> None:
         assert self._loop is not None

@@ -82,11 +82,19 @@ def main() -> int:
         text = " ".join(error.format_message().split()).rstrip(".")
         return voice.failure(usage(f"{text}; see `peerline {voice.command} -h`".replace("  ", " ")))
     except Failure as failure:
-        return voice.failure(failure)
+        return voice.failure(_for_people(failure))
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except Interrupted as interrupted:
         return interrupted.code
+
+
+def _for_people(failure: Failure) -> Failure:
+    """Where `kxm` names its own command as the next step, `peerline` names its own."""
+    failure.detail = failure.detail.replace("start it with: kxm hub start", "start it with: peerline up")
+    if failure.more.get("nextAction") == "kxm hub start":
+        failure.more = {**failure.more, "nextAction": "peerline up"}
+    return failure
 
 
 def common_options(argv: list[str]) -> tuple[list[str], dict[str, Any]]:

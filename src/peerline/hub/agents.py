@@ -273,6 +273,7 @@ class Agents:
     def _announce(self, member: Member) -> None:
         """Tell the project's other open streams who came or went."""
         agent = member.agent
+        self._wakeups.changed(agent.project, "agents")
         if not 0 < self._wakeups.in_project(agent.project) <= PRESENCE_STREAMS:
             return
         data = encode({"type": "presence", "agent": self.record(agent.id)})

@@ -10,6 +10,7 @@ from peerline.store.api import Hint
 
 if TYPE_CHECKING:
     from peerline.hub.feeds import Feed
+    from peerline.hub.overview import OpsFeed
 
 Waiting = Callable[[Message], None]
 
@@ -22,14 +23,23 @@ class Wakeups:
         self._waiting: dict[MessageId, list[Waiting]] = {}
         self._by_project: dict[str, int] = defaultdict(int)
         self.streams = 0
+        self.watchers: set[OpsFeed] = set()
 
     def fire(self, hints: list[Hint]) -> None:
+        if self.watchers:
+            self.changed(hints[0].message.project, "messages")
         for hint in hints:
             for feed in self._feeds.get(hint.agent, ()):
                 feed.hint(hint)
             if hint.message.status not in ("queued", "delivered") and hint.message.id in self._waiting:
                 for waiting in self._waiting.pop(hint.message.id):
                     waiting(hint.message)
+
+    def changed(self, project: str, topic: str) -> None:
+        """Tell the operators who watch `project`."""
+        for watcher in self.watchers:
+            if watcher.project == project:
+                watcher.changed(topic)
 
     def add(self, feed: "Feed") -> None:
         self._feeds.setdefault(feed.agent.id, []).append(feed)

@@ -1,6 +1,7 @@
 """The push stream as a route, and the one wheel that beats for all streams (spec/hub.md 3.9)."""
 
 from collections.abc import Callable
+from typing import Protocol
 
 from peerline.core import limits
 from peerline.core.errors import Invalid, PresenceStreamForbidden, TooManyStreams
@@ -21,19 +22,23 @@ from peerline.wire.sse import HEADERS
 BEAT_S = limits.STREAM_HEARTBEAT_MS // 1000
 
 
+class Beating(Protocol):
+    def heartbeat(self) -> None: ...
+
+
 class Wheel:
     """Fifteen buckets, one a second: each stream gets its heartbeat every 15 s without a timer of its own."""
 
     def __init__(self) -> None:
-        self._buckets: list[set[Feed]] = [set() for _ in range(BEAT_S)]
+        self._buckets: list[set[Beating]] = [set() for _ in range(BEAT_S)]
         self._now = 0
-        self._bucket_of: dict[Feed, int] = {}
+        self._bucket_of: dict[Beating, int] = {}
 
-    def add(self, feed: Feed) -> None:
+    def add(self, feed: Beating) -> None:
         self._bucket_of[feed] = self._now
         self._buckets[self._now].add(feed)
 
-    def discard(self, feed: Feed) -> None:
+    def discard(self, feed: Beating) -> None:
         bucket = self._bucket_of.pop(feed, None)
         if bucket is not None:
             self._buckets[bucket].discard(feed)

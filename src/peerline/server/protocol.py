@@ -135,7 +135,7 @@ class Connection(Outbound):
         start = 0
         while start < len(data) and not self.ended:
             if self.paused or self.pending >= PIPELINE:
-                self._stash = data[start:]
+                self._stash += data[start:]  # behind what a declined upgrade may have put there
                 self._read_on(False)
                 return
             if self.phase != BODY:

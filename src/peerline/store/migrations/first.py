@@ -35,6 +35,7 @@ FIRST = Migration(
         "CREATE UNIQUE INDEX message_key ON message (sender, idempotency_key) WHERE idempotency_key IS NOT NULL",
         "CREATE INDEX message_open ON message (recipient, seq) WHERE final_at IS NULL",
         "CREATE INDEX message_sent ON message (sender, number)",
+        "CREATE INDEX message_in ON message (project, number) WHERE final_at IS NULL",
         "CREATE INDEX message_due ON message (expires_at) WHERE final_at IS NULL",
         "CREATE INDEX message_final ON message (final_at) WHERE final_at IS NOT NULL",
         "CREATE INDEX message_told ON message (sender, sender_event) WHERE sender_event IS NOT NULL",

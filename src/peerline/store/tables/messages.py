@@ -21,6 +21,7 @@ OPEN_FOR = _SELECT + _OPEN + " AND m.seq > :after ORDER BY m.seq LIMIT :most"
 QUEUED_FOR = _SELECT + _OPEN + " AND m.status = 'queued' AND m.seq > :after ORDER BY m.seq LIMIT :most"
 DUE_FOR = _SELECT + _OPEN + " AND m.expires_at <= :now"
 _FROM = _SELECT + "m.sender = :agent"
+OPEN_IN = _SELECT + "m.project = :project AND m.final_at IS NULL ORDER BY m.number DESC LIMIT :most"
 OPEN_FROM = _FROM + " AND m.final_at IS NULL ORDER BY m.number DESC LIMIT :most"
 _UNTAKEN = " AND m.delivered_at IS NULL AND m.status IN ('queued', 'expired')"
 UNDELIVERED_FROM = _FROM + _UNTAKEN + " ORDER BY m.number DESC LIMIT :most"
@@ -70,6 +71,7 @@ PURGE = tuple(
         ("note", "message"),
     )
 )
+COUNT_OPEN_IN = "SELECT count(*) FROM message WHERE project = :project AND final_at IS NULL"
 COUNT = "SELECT count(*) FROM message"
 OLDEST_PENDING = "SELECT min(sent_at), count(*) FROM message WHERE final_at IS NULL AND status = 'queued'"
 OWES = """
@@ -172,6 +174,10 @@ class MessageTable:
             for statement in PURGE:
                 self._sql.run(statement, number=number)
         return len(numbers)
+
+    def open_in(self, project: str) -> int:
+        row = self._sql.row(COUNT_OPEN_IN, project=project)
+        return int(row[0]) if row else 0
 
     def count(self) -> int:
         row = self._sql.row(COUNT)

@@ -24,7 +24,9 @@ Address = tuple[str, int] | str
 def environment(home: Path, **variables: str) -> dict[str, str]:
     """A user with an empty home on this machine: nothing of the developer's own settings reaches the process."""
     home.mkdir(parents=True, exist_ok=True)
-    kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH", "TMPDIR") if name in os.environ}
+    kept = {
+        name: os.environ[name] for name in ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "TMPDIR") if name in os.environ
+    }
     return {**kept, "HOME": str(home), "KXM_STATE_HOME": str(home / "state"), "LC_ALL": "C.UTF-8", **variables}
 
 

@@ -88,6 +88,7 @@ def test_an_agent_lists_what_it_sent_newest_first(lead: Agent, reviewer: Agent) 
     assert listed(lead, "state=open&limit=1") == [delivered]
 
 
+@pytest.mark.parametrize("hub_process", ["protocol"], indirect=True)
 def test_what_expired_before_anybody_took_it_is_undelivered_too(lead: Agent, reviewer: Agent) -> None:
     untaken, taken = (lead.send("reviewer", ttlMs=1_000)["id"] for _ in range(2))
     reviewer.acknowledge(taken)

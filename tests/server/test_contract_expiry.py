@@ -11,6 +11,7 @@ from tests.conftest import fresh_project
 from tests.hub_process import Agent, HubProcess, Project
 
 SHORT_MS = 1_000
+ONE_CARRIER = pytest.mark.parametrize("hub_process", ["protocol"], indirect=True)  # each costs a second
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +28,7 @@ def pair(hub_process: HubProcess) -> tuple[Agent, Agent]:
     return project.register("lead"), project.register("reviewer")
 
 
+@ONE_CARRIER
 @pytest.mark.requirement("MSG-EXPIRED-BOTH", "MSG-MOVE-EXPIRE-QUEUED", "MSG-LIMIT-TTL-FROM-SEND")
 def test_both_ends_get_an_expired_event_and_the_record_says_why(pair: tuple[Agent, Agent]) -> None:
     lead, reviewer = pair
@@ -42,6 +44,7 @@ def test_both_ends_get_an_expired_event_and_the_record_says_why(pair: tuple[Agen
     assert reviewer.inbox() == []
 
 
+@ONE_CARRIER
 @pytest.mark.requirement("MSG-MOVE-EXPIRE-DELIVERED", "MSG-STATE-FINAL-EXPIRED", "MSG-CANCEL-FINAL", "MSG-ERR-STATE")
 def test_an_acknowledged_request_expires_too_and_then_refuses_everything(pair: tuple[Agent, Agent]) -> None:
     lead, reviewer = pair
@@ -55,6 +58,7 @@ def test_an_acknowledged_request_expires_too_and_then_refuses_everything(pair: t
     assert lead.get(message) == before
 
 
+@ONE_CARRIER
 def test_an_expired_request_is_not_pushed_and_both_ends_that_were_away_are_told(pair: tuple[Agent, Agent]) -> None:
     lead, reviewer = pair
     message = lead.send("reviewer", ttlMs=SHORT_MS)["id"]
@@ -71,6 +75,7 @@ def test_an_expired_request_is_not_pushed_and_both_ends_that_were_away_are_told(
     assert expired == {message, clock}
 
 
+@ONE_CARRIER
 @pytest.mark.requirement("MSG-OFFLINE-STAYS-QUEUED")
 def test_a_request_for_an_offline_agent_expires_by_its_ttl(pair: tuple[Agent, Agent]) -> None:
     lead, reviewer = pair
@@ -81,6 +86,7 @@ def test_a_request_for_an_offline_agent_expires_by_its_ttl(pair: tuple[Agent, Ag
     assert lead.project.register("reviewer").inbox() == []
 
 
+@ONE_CARRIER
 def test_an_expired_request_is_returned_to_its_exact_retry(pair: tuple[Agent, Agent]) -> None:
     lead, _ = pair
     fields: dict[str, Any] = {"ttlMs": SHORT_MS, "idempotencyKey": "key"}

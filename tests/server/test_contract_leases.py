@@ -80,6 +80,7 @@ def test_a_release_deletes_the_lease_and_the_next_starts_at_one(lead: Agent, rev
     assert acquired(reviewer)["fencingToken"] == 1
 
 
+@pytest.mark.parametrize("hub_process", ["protocol"], indirect=True)  # it costs five seconds
 def test_a_lease_that_ran_out_goes_to_the_next_with_a_higher_token(lead: Agent, reviewer: Agent) -> None:
     acquired(lead, ttlMs=5_000)
     clock = reviewer.send("lead", ttlMs=5_050)["id"]

@@ -35,6 +35,12 @@ def test_a_request_arrives_as_it_was_sent(server: EchoServer) -> None:
     assert seen["peer"] == ["127.0.0.1", False, None]
 
 
+def test_a_forwarded_header_makes_nobody_someone_else(server: EchoServer) -> None:
+    with server.connect() as raw:
+        raw.get("/echo", "X-Forwarded-For: 192.0.2.7", "X-Forwarded-Proto: https", "Forwarded: for=192.0.2.7")
+        assert raw.answer().json["peer"] == ["127.0.0.1", False, None]
+
+
 def test_an_answer_has_the_applications_headers_and_its_length(server: EchoServer) -> None:
     with server.connect() as raw:
         raw.get("/big?5")

@@ -67,6 +67,17 @@ def test_a_pipeline_is_not_read_beyond_its_depth_and_goes_on_afterwards(server: 
                 done += 1
 
 
+def test_a_declined_upgrade_in_a_full_pipeline_loses_nothing(server: EchoServer) -> None:
+    upgrade = b"GET /later/%d HTTP/1.1\r\nHost: h\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"
+    count = PIPELINE * 4
+    with server.connect() as raw:
+        raw.send(b"".join(upgrade % number for number in range(count)))
+        for number in range(count):
+            assert server.event("asked").path == f"/later/{number}"
+            server.settle(str(number), _response(str(number).encode()))
+            assert raw.answer().body == str(number).encode()
+
+
 def test_a_refusal_waits_for_the_answers_before_it(server: EchoServer) -> None:
     with server.connect() as raw:
         raw.send(GET % b"/later/1" + b"noise\r\n\r\n" + GET % b"/echo")

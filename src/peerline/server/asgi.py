@@ -1,6 +1,6 @@
 """The application as a plain ASGI 3 app: the fall-back caller, and the place beside which other ASGI apps are mounted.
 
-Knows less than `server.protocol`: docs/decisions/http-server.md lists what ASGI hides from it.
+Knows less than `server.protocol`: docs/decisions/0018-http-server.md lists what ASGI hides from it.
 """
 
 import asyncio

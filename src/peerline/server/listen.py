@@ -45,7 +45,7 @@ async def serve(
             listeners.append(listener)
         bound = int(listeners[0].getsockname()[1])
         if http == "asgi":
-            from peerline.server.fallback import serve_asgi  # uvicorn costs 100 ms and 8 MB: only who asks pays
+            from peerline.server.fallback import serve_asgi  # costs half the start again: only who asks pays
 
             await serve_asgi(app, listeners, deadlines, body_bytes, lambda: on_ready(bound), stop)
             return

@@ -1,6 +1,6 @@
 """Bytes in, `Request`s out: one connection of the hub on uvicorn's own parser (httptools), without uvicorn around it.
 
-Why not uvicorn's protocol class: docs/decisions/http-server.md.
+Why not uvicorn's protocol class: docs/decisions/0018-http-server.md.
 """
 
 import logging

@@ -4,8 +4,10 @@ import json
 import os
 import resource
 import select
+import shlex
 import signal
 import sqlite3
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +16,7 @@ import pytest
 
 from peerline.cli.hub.start import raise_file_limit
 from tests.cli.hub.shell import Operator
-from tests.hub_process import PATIENCE_S, HubProcess
+from tests.hub_process import KXM, PATIENCE_S, HubProcess, environment
 
 StartHub = Callable[..., HubProcess]
 
@@ -154,6 +156,19 @@ def test_a_foreground_hub_repeats_its_log_on_stdout_unless_it_is_a_daemon(start_
     assert (loud.stop(), quiet.stop()) == (0, 0)
     assert [json.loads(line)["event"] for line in loud.lines[1:]][-1] == "hub_stopping"
     assert len(quiet.lines) == 1
+
+
+@pytest.mark.parametrize("how", ["exec 1>&- 2>&-", "exec 1>/dev/full 2>&1", "exec 1> >(:)"])
+def test_a_hub_that_nobody_listens_to_runs_all_the_same(how: str, operator: Operator) -> None:
+    operator.home.mkdir()
+    log = operator.home / "log"
+    os.mkfifo(log)
+    env = environment(operator.home, KXM_PORT="0", KXM_LOG_PATH=str(log))
+    command = f"{how}; exec {shlex.join(KXM)} hub start"
+    with subprocess.Popen(["bash", "-c", command], env=env, cwd=operator.home) as hub, log.open() as lines:
+        assert "hub_started" in lines.readline()
+        stopped = operator.hub("stop", "--wait-ms", "30000")
+        assert (stopped.code, hub.wait(PATIENCE_S)) == (0, 0), stopped.stderr
 
 
 def test_a_short_supply_of_open_files_is_said(capsys: pytest.CaptureFixture[str]) -> None:

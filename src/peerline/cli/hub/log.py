@@ -2,11 +2,12 @@
 
 import json
 import os
-import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
+
+from peerline.cli.hot_output import write
 
 ROTATE_BYTES: Final = 10 * 1024 * 1024
 KEPT: Final = 3
@@ -33,9 +34,8 @@ class HubLog:
             self._write(line.encode())
             if self.echo:
                 try:
-                    sys.stdout.write(line)
-                    sys.stdout.flush()
-                except (OSError, ValueError):
+                    write(1, line)
+                except OSError:
                     self.echo = False  # nobody reads stdout any more
 
     def close(self) -> None:

@@ -4,7 +4,6 @@ import os
 import resource
 import signal
 import socket
-import sys
 import threading
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,7 +13,7 @@ from typing import Final
 
 import click
 
-from peerline.cli.hot_output import Failure, usage
+from peerline.cli.hot_output import Failure, usage, write
 from peerline.cli.hot_paths import socket_path
 from peerline.cli.hub.claim import Claim
 from peerline.cli.hub.credentials import Credentials, credentials
@@ -133,9 +132,8 @@ def _free_port(host: str) -> int:
 
 def _say(line: str) -> None:
     try:
-        sys.stdout.write(line + "\n")
-        sys.stdout.flush()
-    except (OSError, ValueError):
+        write(1, line + "\n")
+    except OSError:
         pass  # a hub goes on when nobody reads what it says
 
 
@@ -158,7 +156,8 @@ def raise_file_limit() -> None:
         except (OSError, ValueError):
             pass
     if soft != resource.RLIM_INFINITY and soft < FILES_ENOUGH:
-        sys.stderr.write(
+        write(
+            2,
             f"kxm hub: only {soft} files may be open at once, so about {max(0, soft - 64)} agents can listen;"
-            f" raise it with: ulimit -n {FILES_ENOUGH * 4}\n"
+            f" raise it with: ulimit -n {FILES_ENOUGH * 4}\n",
         )

@@ -1,6 +1,7 @@
 """Streams: opened once, closed once, held back when the peer takes nothing, cut off when it never does (R9)."""
 
 import socket
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -196,6 +197,17 @@ def test_a_stream_that_fails_to_open_ends_alone(server: EchoServer, monkeypatch:
     with server.connect() as raw:
         raw.get()
         assert raw.answer().status == 200
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the option has another name elsewhere")
+def test_the_kernel_gives_up_on_a_streams_cut_cable_when_we_would(server: EchoServer) -> None:
+    with server.connect() as raw:
+        stream = opened(server, raw)
+        connection = stream.sink
+        assert isinstance(connection, Connection)
+        assert connection.transport is not None
+        sock = connection.transport.get_extra_info("socket")
+        assert server.call(lambda: sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)) == 30_000
 
 
 def test_an_open_stream_keeps_no_parser(server: EchoServer) -> None:

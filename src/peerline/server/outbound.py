@@ -11,7 +11,7 @@ from peerline.database.later import Later
 from peerline.server.deadlines import NEVER, Deadlines, Wheel
 from peerline.server.encoding import encode_response, encode_stream_head
 from peerline.server.exchange import Answer, Application, Peer, Response, Stream
-from peerline.server.peers import limit_send_buffer, peer_of
+from peerline.server.peers import peer_of, ready_for_stream
 
 logger = logging.getLogger(__name__)
 
@@ -255,7 +255,7 @@ class Outbound(asyncio.Protocol):
             return
         self._stream = stream
         self.transport.set_write_buffer_limits(high=STREAM_HIGH_WATER)
-        limit_send_buffer(self.transport, STREAM_KERNEL_BYTES)
+        ready_for_stream(self.transport, STREAM_KERNEL_BYTES, self.shared.deadlines.stall_s)
         self.shared.wheel.forget(self)
         self.due = NEVER
         self.lighten()

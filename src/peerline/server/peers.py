@@ -19,14 +19,25 @@ def peer_of(transport: asyncio.BaseTransport) -> Peer:
     return Peer(address="unknown")  # gone before we could ask
 
 
-def limit_send_buffer(transport: asyncio.BaseTransport, size: int) -> None:
-    """Keep the kernel from buffering megabytes for a peer that does not read, and from hiding that it does not."""
+def ready_for_stream(transport: asyncio.BaseTransport, buffer: int, patience_s: float) -> None:
+    """Tell the kernel what a stream needs.
+
+    A small send buffer: megabytes there would hide that a peer does not read. And an end of its patience: a peer whose
+    cable was cut never says so, and a heartbeat could wait for its acknowledgement for a quarter of an hour.
+    """
     connection = transport.get_extra_info("socket")
-    if connection is not None:
-        try:
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, size)
-        except OSError:
-            pass  # it has gone; the transport will say so
+    if connection is None:
+        return
+    try:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, buffer)
+        if connection.family == socket.AF_UNIX:
+            return
+        if sys.platform == "linux":
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(patience_s * 1000))
+        elif sys.platform == "darwin":
+            connection.setsockopt(socket.IPPROTO_TCP, 0x80, max(1, int(patience_s)))  # TCP_RXT_CONNDROPTIME
+    except OSError:
+        pass  # it has gone; the transport will say so
 
 
 def _peer_uid(connection: socket.socket) -> int | None:

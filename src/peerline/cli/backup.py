@@ -33,7 +33,7 @@ def backup(asked: Asked, out: Path | None) -> int:
     try:
         made, manifest = copies.backup(store, out, datetime.now(UTC), os.urandom)
     except copies.NoStore as error:
-        raise refused(error.code, f"{error}; a hub makes one when it starts: kxm hub start") from None
+        raise refused(error.code, str(error)) from None
     except copies.Damaged as error:
         raise refused(error.code, f"{error}; see: kxm doctor", nextAction="kxm doctor") from None
     except apsw.FullError:

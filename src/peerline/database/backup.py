@@ -1,6 +1,5 @@
 """A consistent copy of a store, taken while its hub runs or not, with a manifest that says what it must be."""
 
-import hashlib
 import json
 import os
 import shutil
@@ -12,12 +11,12 @@ from typing import Any, Final
 import apsw
 
 from peerline.database.connection import APPLICATION_ID, open_reader
+from peerline.database.files import sha256, sync
 
 SCHEMA: Final = "kxm.backup-manifest.v1"
 MANIFEST: Final = "manifest.json"
 STORE_ID: Final = "hub"
 CREDENTIALS: Final = ("hub-env.json", "local-tokens.json", "agents")
-_CHUNK: Final = 1 << 20
 
 
 class NoStore(Exception):
@@ -42,7 +41,7 @@ def backup(store: Path, out: Path, now: datetime, entropy: Callable[[int], bytes
         NoStore, Damaged; OSError, apsw.Error: the disk.
     """
     if not store.is_file() or store.stat().st_size == 0:
-        raise NoStore(f"there is no store at {store}")
+        raise NoStore(f"there is no store at {store}; a hub makes one when it starts: kxm hub start")
     name = f"backup-{now:%Y%m%dT%H%M%S}Z-{entropy(3).hex()}"
     out.mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = out / f".{name}.part"
@@ -90,7 +89,10 @@ def _copy(store: Path, target: Path) -> int:
                 copying.step(-1)
             copy.pragma("synchronous", "full")
             copy.pragma("journal_mode", "delete")  # one file: a write-ahead log beside it would be part of it
-            complaint, version = examine(copy)
+            try:
+                complaint, version = examine(copy)
+            except NoStore as error:
+                raise NoStore(f"{store}: {error}") from None
         finally:
             copy.close()
             source.close()
@@ -117,23 +119,6 @@ def examine(connection: apsw.Connection) -> tuple[str | None, int]:
     found = connection.execute("PRAGMA integrity_check(1)").fetchall()
     complaint = str(found[0][0])
     return (None if complaint == "ok" else " ".join(complaint.split("***")[-1].split())), version
-
-
-def sha256(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while piece := file.read(_CHUNK):
-            digest.update(piece)
-    return digest.hexdigest()
-
-
-def sync(path: Path) -> None:
-    """Force a file or a folder to the disk."""
-    opened = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
 
 
 def _write(path: Path, data: bytes) -> None:

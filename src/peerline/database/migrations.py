@@ -1,10 +1,13 @@
 """Forward migrations: each step in one transaction, a copy of the file before the first one of a start."""
 
 from collections.abc import Callable, Sequence
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
 import apsw
+
+from peerline.database.files import sync
 
 
 class Migration(NamedTuple):
@@ -28,7 +31,8 @@ def migrate(
 ) -> list[int]:
     """Bring the file up to date; returns the versions that ran. A kill in between leaves the last finished version.
 
-    Before the first step on a file that already has a version, `<file>.before-<new version>` is written once.
+    Before the first step on a file that already has a version, it is copied to `<file>.before-<new version>`; an older
+    copy of that name gets a number behind it.
 
     Raises:
         TooNew: nothing is changed then.
@@ -58,10 +62,13 @@ def migrate(
 
 def _copy(connection: apsw.Connection, path: Path, newest: int) -> None:
     target = Path(f"{path}.before-{newest}")
-    if target.exists():
-        return
     part = Path(f"{target}.part")
     part.unlink(missing_ok=True)
     connection.execute("VACUUM INTO :target", {"target": str(part)}).fetchall()
     part.chmod(0o600)
+    sync(part)  # SQLite leaves that to us here
+    if target.exists():
+        number = next(n for n in count(1) if not Path(f"{target}.{n}").exists())
+        target.rename(f"{target}.{number}")
     part.rename(target)
+    sync(target.parent)

@@ -9,8 +9,9 @@ from typing import Any, Final, NamedTuple
 
 import apsw
 
-from peerline.database.backup import MANIFEST, SCHEMA, Damaged, NoStore, examine, sha256, sync
+from peerline.database.backup import MANIFEST, SCHEMA, Damaged, NoStore, examine
 from peerline.database.connection import UNFINISHED, open_reader
+from peerline.database.files import sha256, sync
 from peerline.database.lock import FileLock
 from peerline.database.migrations import TooNew
 

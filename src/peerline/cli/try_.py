@@ -36,7 +36,7 @@ def main() -> int:
     except BrokenPipeError:
         # Nobody reads any more; without this Python complains about it once more at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        return 128 + signal.SIGPIPE
     finally:
         overdue.cancel()
         signal.signal(signal.SIGTERM, before)

@@ -43,9 +43,9 @@ from peerline.server.health import HealthRoutes
 from peerline.server.leases import LeaseRoutes
 from peerline.server.listen import serve as serve_http
 from peerline.server.messages import MessageRoutes
-from peerline.server.ops import OpsRoutes
 from peerline.server.metrics import MetricRoutes
 from peerline.server.openapi import OpenApiRoutes
+from peerline.server.ops import OpsRoutes
 from peerline.server.projects import ProjectRoutes
 from peerline.server.routes import Routes
 from peerline.settings import HubSettings
@@ -176,7 +176,7 @@ class Hub:
         storage = "memory" if self._settings.data_path == ":memory:" else "sqlite"
         call_later = asyncio.get_running_loop().call_later
         metrics = MetricRoutes(
-            self.store, self.agents, self.wakeups, self.journal, self.sweeper, self._checkpoints, self.measure,
+            self.store, self.agents, self.wakeups, self.journal, self._checkpoints, self.measure,
             self._clock.now, __version__,
         )  # fmt: skip
         openapi = OpenApiRoutes(__version__)

@@ -263,7 +263,14 @@ class Messages:
 
     def purge(self, retention_ms: int, most: int) -> Later[int]:
         before = self._now() - retention_ms
-        return self._store.write(lambda tx: tx.messages.purge(before, most))
+
+        def purged(count: int) -> int:
+            if count:
+                self._journal.counters["kxm_messages_purged_total"] += count
+                self._journal.event("message_purged", count=count)
+            return count
+
+        return self._store.write(lambda tx: tx.messages.purge(before, most)).map(purged)
 
 
 def expire_for(tx: Tx, agent: AgentId, now: Millis) -> None:

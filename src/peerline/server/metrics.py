@@ -10,7 +10,6 @@ from peerline.database.later import Later
 from peerline.database.measure import Measure
 from peerline.hub.agents import Agents
 from peerline.hub.journal import Journal
-from peerline.hub.sweeper import Sweeper
 from peerline.hub.wakeups import Wakeups
 from peerline.server.exchange import Answer, Response
 from peerline.server.exposition import CONTENT_TYPE, Series, Snapshot, render
@@ -45,14 +44,13 @@ class MetricRoutes:
         agents: Agents,
         wakeups: Wakeups,
         journal: Journal,
-        sweeper: Sweeper,
         checkpoints: Checkpoints,
         measure: Measure,
         now: Callable[[], Millis],
         version: str,
     ) -> None:
         self._store, self._agents, self._wakeups, self._journal = store, agents, wakeups, journal
-        self._sweeper, self._checkpoints, self._measure = sweeper, checkpoints, measure
+        self._checkpoints, self._measure = checkpoints, measure
         self._now, self._version = now, version
         self._timed: tuple[Route, ...] = ()
         self._stored_before: int | None = None
@@ -96,11 +94,11 @@ class MetricRoutes:
         return after
 
     def _balance(self) -> int:
-        return self._journal.counters["kxm_messages_sent_total"] - self._sweeper.purged
+        return self._journal.counters["kxm_messages_sent_total"] - self._journal.counters["kxm_messages_purged_total"]
 
     def _snapshot(self, oldest: Millis | None, queued: int) -> Snapshot:
         age_ms = 0 if oldest is None else max(0, self._now() - oldest)
-        counted = {**self._journal.counters, "kxm_messages_purged_total": self._sweeper.purged}
+        counted = self._journal.counters
         gauges = (
             ("kxm_online_agents", "agents that are online", self._agents.online_count()),
             ("kxm_messages", "messages in the store", (self._stored_before or 0) + self._balance()),
@@ -119,7 +117,7 @@ class MetricRoutes:
         return Snapshot(
             version=self._version,
             gauges=gauges,
-            counters=tuple((name, about, counted.get(name, 0)) for name, about in COUNTERS.items()),
+            counters=tuple((name, about, counted[name]) for name, about in COUNTERS.items()),
             distributions=(
                 ("kxm_request_duration_seconds", "time until an answer was ready, streams and waits left out", timed),
                 ("kxm_commit_duration_seconds", "time of a commit", (Series({}, self._measure.commit_s.read()),)),

@@ -22,8 +22,9 @@ QUERY: Final[dict[str, Json]] = {
     "agentId": {"type": "string", "minLength": 1, "maxLength": limits.ID},
     "notes": {"type": "boolean", "default": False},
     "presenceOnly": {"type": "boolean", "default": False},
+    "project": {"type": "string", "minLength": 1, "maxLength": limits.PROJECT},
 }
-NEEDED: Final = {"agentId"}
+NEEDED: Final = {"agentId", "project"}
 PATH: Final[dict[str, Json]] = {
     "id": {"type": "string", "minLength": 1},
     "name": {"type": "string", "minLength": 1, "maxLength": limits.LEASE_NAME},
@@ -130,7 +131,9 @@ def _in_path(route: Route) -> list[Json]:
 
 
 def _in_query(route: Route) -> list[Json]:
-    return [{"name": name, "in": "query", "required": name in NEEDED, "schema": QUERY[name]} for name in route.query]
+    return [
+        {"name": name, "in": "query", "required": name in NEEDED, "schema": QUERY.get(name, {})} for name in route.query
+    ]
 
 
 def _body(fields: Sequence[Field], strict: bool) -> Json:
@@ -146,7 +149,7 @@ def _responses(route: Route) -> Json:
         found[str(status)] = {"description": "As asked.", "headers": _headers(route)}
         if status != 204:
             media = MEDIA.get(route.path, "application/json")
-            found[str(status)]["content"] = {media: {"schema": ANSWERS[route.method, route.path]}}
+            found[str(status)]["content"] = {media: {"schema": ANSWERS.get((route.method, route.path), {})}}
     for status, named in refusals(route).items():
         if status in route.answers:
             continue  # /ready says 503 in its own words

@@ -85,6 +85,17 @@ RECORDS: Final[dict[str, Schema]] = {
     ),
     "Message": of({**_HEAD, "content": TEXT}, {**_LATER, "reply": of({"content": TEXT, "createdAt": MOMENT})}),
     "MessageHead": of(_HEAD, _LATER),
+    "OpenMessage": of(
+        {
+            "id": TEXT,
+            "status": _HEAD["status"],
+            "fromName": TEXT,
+            "toName": TEXT,
+            "delivery": _HEAD["delivery"],
+            "createdAt": MOMENT,
+        },
+        {"correlationId": TEXT},
+    ),
     "Fact": of({"at": MOMENT, "fact": TEXT, "observer": TEXT}, {"detail": TEXT}),
     "Note": of({"number": WHOLE, "content": TEXT, "createdAt": MOMENT}),
     "Lease": of(
@@ -167,6 +178,20 @@ ANSWERS: Final[dict[tuple[str, str], Schema]] = {
     ("POST", "/v1/leases/{name}/acquire"): of({"lease": ref("Lease"), "renewed": FLAG}),
     ("POST", "/v1/leases/{name}/renew"): of({"lease": ref("Lease"), "renewed": FLAG}),
     ("POST", "/v1/leases/{name}/release"): of({"lease": ref("Lease"), "released": FLAG}),
+    ("GET", "/v1/ops/snapshot"): of(
+        {
+            "project": TEXT,
+            "fetchedAt": MOMENT,
+            "agents": many("Agent"),
+            "openMessages": many("OpenMessage"),
+            "openMessageTotal": WHOLE,
+            "runs": {"type": "array"},
+            "runTotal": WHOLE,
+            "homeRuntimes": {"type": "array"},
+            "plans": {"type": "array"},
+        }
+    ),
+    ("GET", "/v1/ops/events"): {**_STREAM, "description": "Frames: ready, then ops with the topic that changed."},
     ("GET", "/v1/projects/{project}/tokens"): of(
         {"tokens": many("ProjectToken"), "configured": FLAG, "adminTokenAccepted": FLAG}
     ),
@@ -174,4 +199,8 @@ ANSWERS: Final[dict[tuple[str, str], Schema]] = {
     ("POST", "/v1/projects/{project}/tokens/{id}/rotate"): of({**_MADE, "replaced": ref("ProjectToken")}),
     ("DELETE", "/v1/projects/{project}/tokens/{id}"): of({"token": ref("ProjectToken"), "adminTokenAccepted": FLAG}),
 }
-MEDIA: Final = {"/metrics": "text/plain", "/v1/events": "text/event-stream"}
+MEDIA: Final = {
+    "/metrics": "text/plain",
+    "/v1/events": "text/event-stream",
+    "/v1/ops/events": "text/event-stream",
+}

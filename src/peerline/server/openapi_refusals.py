@@ -45,6 +45,7 @@ REFUSES: Final[dict[tuple[str, str], tuple[Refusal, ...]]] = {
         errors.PresenceStreamForbidden,
         errors.TooManyStreams,
     ),
+    ("GET", "/v1/ops/events"): (errors.TooManyStreams,),
     ("POST", "/v1/leases/{name}/acquire"): (errors.LeaseHeld,),
     ("POST", "/v1/leases/{name}/renew"): (errors.LeaseTokenRequired, *_ONE_LEASE, errors.LeaseExpired),
     ("POST", "/v1/leases/{name}/release"): (errors.LeaseTokenRequired, *_ONE_LEASE),

@@ -3,11 +3,11 @@ import unicodedata
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.core.fence_breakers import BREAKERS, MARK, NONCE
 
 from peerline.core.fence import INTRODUCTION, attribution, cut, render, unrender, visible
 from peerline.core.limits import CONTENT
 from peerline.core.text import utf16_length
+from tests.core.fence_breakers import BREAKERS, MARK, NONCE
 
 ORIGIN = {"from": "reviewer", "agent": "agt_1", "proved by": "session key"}
 

@@ -2,9 +2,9 @@
 
 import pyte
 import pytest
-from tests.core.fence_breakers import BREAKERS, NONCE
 
 from peerline.core.fence import render
+from tests.core.fence_breakers import BREAKERS, NONCE
 
 COLUMNS, LINES = 200, 60
 SHORT = [name for name, body in BREAKERS.items() if len(body) < 500]

@@ -457,6 +457,22 @@ DEVIATIONS: Final[tuple[Deviation, ...]] = (
         12,
     ),
     Deviation(
+        "STARTUP-NAMES-VARIABLE",
+        "a refused setting is named with its own bounds, not by the contract's two collective texts",
+        "who starts a hub must know which variable to change",
+    ),
+    Deviation(
+        "ORDERED-IDS",
+        "message ids have the prefix and 32 hex digits, but begin with the time instead of being uuid4",
+        "rows stored one after another stay neighbours in the index; a client sees only the shape",
+    ),
+    Deviation(
+        "FAILURE-NAMES-PROJECT",
+        "a failed send's line has `project` beside ok, error and detail when the target was not found",
+        "the commonest cause is that two shells stand in two projects",
+        7,
+    ),
+    Deviation(
         "NO-WORKFLOWS-YET",
         "until part 5 a workflowContext that is well formed is refused with workflow_context_forbidden",
         "no run exists that could authorise it",

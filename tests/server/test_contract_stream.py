@@ -261,3 +261,17 @@ def test_messages_sent_by_many_at_once_arrive_once_each_in_the_order_of_their_se
         arrived = [stream.next("message").message for _ in sent]
     assert sorted(json.dumps(m, sort_keys=True) for m in arrived) == sorted(json.dumps(m, sort_keys=True) for m in sent)
     assert [m["seq"] for m in arrived] == list(range(1, 31))
+
+
+def test_a_long_queue_and_many_missed_outcomes_come_once_each_in_order(lead: Agent, reviewer: Agent) -> None:
+    outcomes = [replied(lead, reviewer) for _ in range(40)]
+    queued = [str(reviewer.send("lead", f"{number}")["id"]) for number in range(40)]
+    for headers in ({}, {"last-event-id": "0"}):
+        with lead.stream(headers=headers) as stream:
+            barrier = str(reviewer.send("lead", "barrier")["id"])
+            assert stream.messages_until(barrier) == [*queued, barrier]
+            told = [frame.message["id"] for frame in stream.seen if frame.kind == "reply"]
+            told += own_events_until(stream, outcomes[-1]) if outcomes[-1] not in told else []
+            assert told == outcomes
+        assert lead.cancel(barrier).code == "message_forbidden"
+        assert lead.acknowledge(barrier).status == 200

@@ -25,6 +25,13 @@ def test_a_key_adds_a_session_to_a_live_agent(hub: Parts) -> None:
         assert hub.agents.proven(first.agent.id, key)
 
 
+def test_a_further_session_does_not_describe_the_agent_anew(hub: Parts) -> None:
+    first = hub.register("reviewer", host="box1")
+    hub.register("Reviewer", resume=first.key, host="elsewhere")
+    record = hub.agents.record(first.agent.id)
+    assert (record["name"], record["host"]) == ("reviewer", "box1")
+
+
 def test_an_agent_is_online_while_any_session_is(hub: Parts) -> None:
     first = hub.register("reviewer")
     second = hub.register("reviewer", resume=first.key)

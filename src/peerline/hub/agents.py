@@ -87,16 +87,19 @@ class Agents:
         if member is not None and member.online and not kept:
             raise DuplicateAgentName(f"agent name already active in project: {asked.name}")
         before = member.agent if member is not None else None
-        agent = Agent(
-            id=before.id if before else AgentId(random_id("agt", self._entropy)),
-            project=asked.project,
-            name=asked.name,
-            purpose=asked.purpose,
-            model=asked.model,
-            host=asked.host,
-            connected_at=now if before is None or not member or not member.online else before.connected_at,
-            last_seen_at=now,
-        )
+        if before is not None and member is not None and member.online:
+            agent = before._replace(last_seen_at=now)  # a further session does not describe the agent anew
+        else:
+            agent = Agent(
+                id=before.id if before else AgentId(random_id("agt", self._entropy)),
+                project=asked.project,
+                name=asked.name,
+                purpose=asked.purpose,
+                model=asked.model,
+                host=asked.host,
+                connected_at=now,
+                last_seen_at=now,
+            )
         key = random_id("key", self._entropy)
         session = StoredSession(digest(key), agent.id, now, now + self.lease_ms)
         was_online = member.online if member else False

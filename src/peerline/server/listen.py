@@ -30,7 +30,7 @@ async def serve(
 ) -> None:
     """Serve until `stop` is set, then take nothing new, finish pending answers for `drain_s`, and end the streams.
 
-    `on_ready` gets the TCP port once both sockets take connections. `on_wheel` hands out the wheel of deadlines, which
+    `{port}` in `socket_path` becomes the TCP port, which is known once it is bound. `on_ready` gets the TCP port once both sockets take connections. `on_wheel` hands out the wheel of deadlines, which
     this function turns once a second anyway.
 
     Raises:
@@ -40,10 +40,11 @@ async def serve(
     listeners = [listen_tcp(host, port)]
     inode = 0
     try:
+        bound = int(listeners[0].getsockname()[1])
         if socket_path is not None:
+            socket_path = Path(str(socket_path).replace("{port}", str(bound)))
             listener, inode = listen_unix(socket_path)
             listeners.append(listener)
-        bound = int(listeners[0].getsockname()[1])
         if http == "asgi":
             from peerline.server.fallback import serve_asgi  # costs half the start again: only who asks pays
 

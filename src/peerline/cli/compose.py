@@ -4,12 +4,12 @@ import asyncio
 import os
 import signal
 import time
-import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from peerline import __version__
+from peerline.cli.faults import Faults, where
 from peerline.core.access import Access
 from peerline.core.errors import Invalid
 from peerline.core.rate import RateWindow
@@ -87,11 +87,12 @@ def run_hub(
         try:
             migrate(connection, MIGRATIONS, None if memory else path, probe)
             hub = Hub(settings, connection, Checkpoints(settings.data_path), log, probe)
-            try:
-                import uvloop
-            except ImportError:
-                return asyncio.run(hub.serve(announce))
-            return uvloop.run(hub.serve(announce))
+            with Faults(hub.fault):
+                try:
+                    import uvloop
+                except ImportError:
+                    return asyncio.run(hub.serve(announce))
+                return uvloop.run(hub.serve(announce))
         finally:
             connection.close()
     finally:
@@ -297,8 +298,11 @@ class Hub:
 
     def _oops(self, error: BaseException) -> None:
         """A fault of ours: into the log, with where it happened, never to a client."""
-        where = "".join(traceback.format_exception(error)[-3:])
-        self.journal.event("internal_error", "error", error=type(error).__name__, where=where)
+        self.journal.event("internal_error", "error", error=type(error).__name__, where=where(error))
+
+    def fault(self, error: BaseException | None, text: str) -> None:
+        about = {} if error is None else {"error": type(error).__name__, "where": where(error)}
+        self.journal.event("internal_error", "error", detail=text, **about)
 
 
 class _Every:

@@ -6,6 +6,7 @@ from typing import Any
 
 from peerline.core.ids import Millis
 from peerline.core.message import Message
+from peerline.core.redaction import redacted
 from peerline.wire.instants import instant
 
 Line = dict[str, Any]
@@ -34,16 +35,22 @@ class Journal:
         counter = COUNTED.get(event)
         if counter is not None:
             self.counters[counter] += 1
+        self._line(event, level, redacted(about))
+
+    def _line(self, event: str, level: str, about: Line) -> None:
         self._write({"timestamp": instant(self._now()), "level": level, "component": "hub", "event": event, **about})
 
     def message(self, event: str, message: Message) -> None:
-        self.event(
-            event,
-            id=message.id,
-            project=message.project,
-            status=message.status,
-            delivery=message.delivery,
-            **{"from": message.sender, "fromName": message.sender_name},
-            to=message.recipient,
-            toName=message.recipient_name,
-        )
+        """The hot one: its members are known to be no secrets, so nothing is searched."""
+        self.counters[COUNTED[event]] += 1
+        about = {
+            "id": message.id,
+            "project": message.project,
+            "status": message.status,
+            "delivery": message.delivery,
+            "from": message.sender,
+            "fromName": message.sender_name,
+            "to": message.recipient,
+            "toName": message.recipient_name,
+        }
+        self._line(event, "info", about)

@@ -1,5 +1,6 @@
 """`peerline inbox` and `peerline reply`: what others want of you, and what they answered."""
 
+from time import time
 from typing import Final
 
 import click
@@ -49,7 +50,7 @@ def reply(person: Person, id: str, text: tuple[str, ...], file: str | None) -> i
     """Answer the request ID (a piece of it is enough), once. The text goes to whoever asked."""
     content = body(text, file)
     with person.session() as session:
-        message = _replied(session, named(session, id, inbox(session)), content)
+        message = _replied(session, named(id, lambda: inbox(session)), content)
     name = visible(str(message.get("fromName", "?")), 64)
     return person.voice.done([f"{name} has your reply to {message['id']}."], message=message)
 
@@ -64,17 +65,20 @@ def _replied(session: Session, message_id: str, content: str) -> Message:
         if trim(str((message.get("reply") or {}).get("content", ""))) == trim(content):
             return message
         raise Failure(f"{lost.detail}; it did not arrive: run the command again", more=lost.more) from None
+    except Failure as failure:
+        if failure.more.get("code") in ("duplicate_reply", "invalid_message_state"):
+            failure.detail = f"{failure.detail}; see it with: peerline why {message_id}"
+        raise
 
 
 def _request(voice: Voice, message: Message) -> list[str]:
-    origin = {
-        "from": str(message.get("fromName")),
-        "agent": str(message.get("from")),
-        "asked": f"{age(message.get('createdAt'))} ago",
-        "expires in": left(message.get("expiresAt")),
-    }
-    lines = fenced(str(message.get("content", "")), origin)
-    return [voice.styled(str(message["id"]), "bold"), *lines, f'Answer: peerline reply {message["id"]} "TEXT"']
+    since = f"{age(message.get('createdAt'))} ago, {left(message.get('expiresAt'))} left"
+    origin = {"from": str(message.get("fromName")), "agent": str(message.get("from"))}
+    return [
+        f"{voice.styled(str(message['id']), 'bold')}  {since}",
+        *fenced(str(message.get("content", "")), origin),
+        f'Answer: peerline reply {message["id"]} "TEXT"',
+    ]
 
 
 def _answer(message: Message) -> str:
@@ -85,10 +89,4 @@ def _answer(message: Message) -> str:
 
 def _fresh_answer(message: Message) -> bool:
     at = moment(message.get("repliedAt"))
-    return message.get("status") == "replied" and at is not None and at.timestamp() > _now() - RECENT_S
-
-
-def _now() -> float:
-    from time import time
-
-    return time()
+    return message.get("status") == "replied" and at is not None and time() - at.timestamp() < RECENT_S

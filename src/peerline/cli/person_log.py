@@ -28,9 +28,10 @@ SECONDS: Final = {"s": 1, "m": 60, "min": 60, "h": 3_600, "d": 86_400}
 @click.option(
     "--since", metavar="WHEN", help="First what happened since: 10m, 2h, 1d, or a time like 2026-01-31T08:00."
 )
+@click.option("--presence", is_flag=True, help="Also who comes and who goes.")
 @click.pass_obj
-def log(person: Person, since: str | None) -> int:
-    """Show requests to you, answers, notes, cancels and expiries as they happen; who comes and goes. Ctrl-C ends it."""
+def log(person: Person, since: str | None, presence: bool) -> int:
+    """Show requests to you, answers, notes, cancels and expiries as they happen. Ctrl-C ends it."""
     begin = None if since is None else _begin(since)
     caller = person.caller()
     history: list[tuple[str, dict[str, Any]]] = []
@@ -44,7 +45,7 @@ def log(person: Person, since: str | None) -> int:
     try:
         with _online(caller) as hub:
             person.voice.aside(f"{visible(caller.name)} listens in project {visible(caller.project)}; Ctrl-C ends it")
-            return _follow(person, hub)
+            return _follow(person, hub, presence)
     except KeyboardInterrupt:
         return INTERRUPTED
     except Unreachable as error:
@@ -53,7 +54,7 @@ def log(person: Person, since: str | None) -> int:
         raise Failure(error.text, more={"code": error.code}) from None
 
 
-def _follow(person: Person, hub: Hub) -> int:
+def _follow(person: Person, hub: Hub, presence: bool) -> int:
     voice, me = person.voice, hub.agent.id
 
     def gap(error: PeerlineError) -> None:
@@ -61,7 +62,7 @@ def _follow(person: Person, hub: Hub) -> int:
 
     with closing(hub.events(notes=True, on_gap=gap)) as events:  # type: ignore[type-var]
         for event in events:
-            line = _line(event, me)
+            line = _line(event, me) if presence or event.agent is None else None
             if line is not None and (code := voice.event(voice.fitted(line), {"event": event.data})):
                 return code
     return 0

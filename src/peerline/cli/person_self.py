@@ -1,6 +1,7 @@
 """Who a person is on the hub: KXM_AGENT_NAME, else the login name."""
 
 import getpass
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -60,7 +61,7 @@ def sent(session: Session, state: str, limit: int = 100) -> list[Message]:
     return _messages(session.call("GET", f"/v1/messages?state={state}&limit={limit}"))
 
 
-def named(session: Session, given: str, among: list[Message]) -> str:
+def named(given: str, among: Callable[[], list[Message]]) -> str:
     """The message id that `given` means: itself, or the only one that holds this piece of an id.
 
     Raises:
@@ -68,9 +69,9 @@ def named(session: Session, given: str, among: list[Message]) -> str:
     """
     if given.startswith("msg_") and len(given) == len("msg_") + 32:
         return given
-    found = sorted({str(message["id"]) for message in among if given in str(message.get("id", ""))})
+    found = sorted({str(message["id"]) for message in among() if given in str(message.get("id", ""))})
     if len(given) < FRAGMENT or not found:
-        raise Failure(f"no message of yours has {given} in its id; `peerline why` and `peerline inbox` list them")
+        raise Failure(f"no message here has {given} in its id; `peerline why` and `peerline inbox` list them")
     if len(found) > 1:
         raise Failure(f"{len(found)} messages have {given} in their ids; give more of it")
     return found[0]

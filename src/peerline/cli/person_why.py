@@ -9,7 +9,7 @@ from peerline.cli.hot_address import escaped
 from peerline.cli.hot_session import Session
 from peerline.cli.person_self import Message, Person, inbox, named, sent
 from peerline.cli.person_voice import Voice, age, clock, fenced, left, moment, summary
-from peerline.core.fence import visible
+from peerline.core.fence import quoted, visible
 
 LOOKED_AT: Final = 50
 LAPSED_S: Final = 86_400
@@ -85,23 +85,27 @@ def _owed(message: Message) -> dict[str, Any]:
 
 
 def _one(person: Person, session: Session, given: str) -> int:
-    voice = person.voice
-    among = [] if given.startswith("msg_") and len(given) == 36 else [*sent(session, "all", 1_000), *inbox(session)]
-    message_id = named(session, given, among)
+    voice, me = person.voice, session.agent_id
+    message_id = named(given, lambda: [*sent(session, "all", 1_000), *inbox(session)])
     trail = session.call("GET", f"/v1/messages/{escaped(message_id)}/trail")
     # Only now: reading it is itself a fact that the trail would show.
     message = session.message(message_id)
     notes = session.call("GET", f"/v1/messages/{escaped(message_id)}/notes").get("notes", [])
     between = f"{_name(message, 'fromName')} asked {_name(message, 'toName')}"
-    standing = _sentence(visible(str(trail.get("standing", "")), 300))
+    standing, step = str(trail.get("standing", "")), str(trail.get("next", ""))
+    if message.get("to") == me and message.get("status") == "replied":
+        step = "nothing to do"  # the hub's advice is for the sender
+    elif message.get("to") == me and message.get("status") in ("queued", "delivered"):
+        step = f'peerline reply {message_id} "TEXT"'
     lines = [f"{message_id}: {between} {age(message.get('createdAt'))} ago."]
-    lines += [voice.styled(f"{standing}. {_next(trail)}".strip(), "bold"), "", *_facts(voice, trail), ""]
-    lines += _text("request from", message, "from", message.get("content"), message.get("createdAt"))
+    lines += [voice.styled(f"{_sentence(visible(standing, 300))}. Next: {visible(step, 300)}.", "bold"), ""]
+    lines += [*_facts(voice, trail), ""]
+    lines += _text("request from", message, "from", me, message)
     for note in notes if isinstance(notes, list) else []:
-        lines += ["", *_text("note from", message, "to", note.get("content"), note.get("createdAt"))]
+        lines += ["", *_text("note from", message, "to", me, note)]
     if reply := message.get("reply"):
-        lines += ["", *_text("reply from", message, "to", reply.get("content"), reply.get("createdAt"))]
-    told: dict[str, Any] = {name: trail.get(name) for name in ("facts", "standing", "next")}
+        lines += ["", *_text("reply from", message, "to", me, reply)]
+    told: dict[str, Any] = {"facts": trail.get("facts"), "standing": standing, "next": step}
     return voice.done(lines, message=message, notes=notes, **told)
 
 
@@ -119,14 +123,12 @@ def _facts(voice: Voice, trail: dict[str, Any]) -> list[str]:
     return voice.table(("WHEN", "WHAT", "SEEN BY", "MORE"), rows)
 
 
-def _text(label: str, message: Message, end: str, text: Any, at: Any) -> list[str]:
-    origin = {label: str(message.get(f"{end}Name")), "agent": str(message.get(end)), "at": clock(at)}
-    return fenced(str(text or ""), origin)
-
-
-def _next(trail: dict[str, Any]) -> str:
-    step = visible(str(trail.get("next") or ""), 300)
-    return f"Next: {step}." if step else ""
+def _text(label: str, message: Message, end: str, me: str | None, part: dict[str, Any]) -> list[str]:
+    """One text of the exchange: foreign ones in the fence, one's own only marked."""
+    text, at = str(part.get("content") or ""), clock(part.get("createdAt"))
+    if message.get(end) == me:
+        return [f"Your {label.removesuffix(' from')}, {at}:", *quoted(text)]
+    return fenced(text, {label: _name(message, f"{end}Name"), "agent": str(message.get(end)), "at": at})
 
 
 def _precise(iso: Any) -> str:

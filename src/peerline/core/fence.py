@@ -49,11 +49,16 @@ def render(body: str, origin: Mapping[str, str], nonce: bytes) -> str:
     mark = nonce.hex()
     kept = cut(body, CONTENT)
     lines = [INTRODUCTION, attribution(origin), _OPENING + mark]
-    lines += [PREFIX + line for line in _shown(kept).split("\n")]
+    lines += quoted(kept)
     lines.append(_CLOSING + mark)
     if kept != body:
         lines.append(f"(cut: {utf16_length(kept)} of {utf16_length(body)} characters are shown)")
     return "\n".join(lines)
+
+
+def quoted(body: str) -> list[str]:
+    """Only the marked lines: for a reader's own words, which need no fence."""
+    return [PREFIX + line for line in _shown(body).split("\n")]
 
 
 def unrender(rendered: str) -> str:

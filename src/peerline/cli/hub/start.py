@@ -3,7 +3,6 @@
 import os
 import resource
 import signal
-import socket
 import threading
 from collections.abc import Mapping
 from dataclasses import replace
@@ -25,6 +24,7 @@ from peerline.settings import HubSettings
 FILES_WANTED: Final = 65_536
 FILES_ENOUGH: Final = 1_024
 FORCE_AFTER_S: Final = 10.0
+WIDEST_PORT: Final = 65_535
 # What to do about a store that a hub does not start on, by the code of the refusal.
 NEXT: Final = {
     "storage_held": "kxm hub stop",
@@ -99,9 +99,7 @@ def _run(settings: HubSettings, found: Credentials, env: Mapping[str, str]) -> i
         log.echo = not settings.daemon
 
     try:
-        if settings.port == 0:
-            settings = replace(settings, port=_free_port(settings.host))
-        settings = replace(settings, socket_path=socket_path(env, settings.port))
+        settings = replace(settings, socket_path=_socket_path(env, settings.port))
         return run_hub(settings, announce=announce, log=log)
     except PeerlineError as error:
         raise refused("hub_start_refused", error.text, exit_code=2) from None
@@ -123,11 +121,11 @@ def _unusable(code: str, detail: str) -> Failure:
     return Failure(detail, error="hub_start_failed", beside=beside)
 
 
-def _free_port(host: str) -> int:
-    """The socket's name holds the port, so it must be known before both are opened."""
-    with socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-        port: int = probe.getsockname()[1]
-        return port
+def _socket_path(env: Mapping[str, str], port: int) -> str:
+    """The user's socket; a port that is free only once it is bound stands in the name as `{port}`."""
+    if port != 0:
+        return socket_path(env, port)
+    return socket_path(env, WIDEST_PORT).replace(f"-{WIDEST_PORT}.sock", "-{port}.sock")
 
 
 def _say(line: str) -> None:

@@ -30,8 +30,8 @@ class Answer:
             return ""
 
 
-def _request(method: str, path: str, port: int, headers: Mapping[str, str], body: bytes | None) -> bytes:
-    lines = [f"{method} {path} HTTP/1.1", f"host: 127.0.0.1:{port}", *(f"{k}: {v}" for k, v in headers.items())]
+def _request(method: str, path: str, host: str, port: int, headers: Mapping[str, str], body: bytes | None) -> bytes:
+    lines = [f"{method} {path} HTTP/1.1", f"host: {host}:{port}", *(f"{k}: {v}" for k, v in headers.items())]
     if body is not None:
         lines += ["content-type: application/json", f"content-length: {len(body)}"]
     return "\r\n".join([*lines, "", ""]).encode() + (body or b"")
@@ -85,7 +85,7 @@ class Connection:
                         self.host, self.port, local_addr=(self.source, 0), limit=1 << 22
                     )
                 reader, writer = self._streams
-                writer.write(_request(method, path, self.port, headers or {}, payload))
+                writer.write(_request(method, path, self.host, self.port, headers or {}, payload))
                 status, answered = await _head(reader)
                 answer = Answer(status=status, headers=answered, body=await _body(reader, answered))
         except (OSError, EOFError, TimeoutError) as error:
@@ -118,7 +118,7 @@ async def frames(
     writer: asyncio.StreamWriter | None = None
     try:
         reader, writer = await asyncio.open_connection(host, port, local_addr=(source, 0), limit=1 << 22)
-        writer.write(_request("GET", path, port, headers, None))
+        writer.write(_request("GET", path, host, port, headers, None))
         status, answered = await _head(reader)
         if status != 200:
             raise Gone(f"stream refused with {status}")

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -24,6 +25,7 @@ from bench.targets import LOADS, TARGETS, Reading, Target
 from bench.verdict import Line, exit_code, judge, rotated
 
 ROUNDS: Final = 3
+BUSY: Final = 0.7  # load average
 # What may go wrong in one arm without ending the run: its rows then say so.
 TROUBLE: Final = (Missing, Failed, NotReady, subprocess.SubprocessError, OSError, AssertionError)
 
@@ -50,6 +52,8 @@ def main() -> int:
             quick=options.quick,
         )
         here = about(data)
+        if os.getloadavg()[0] > BUSY:
+            print("bench: other work runs on this machine; the figures will say more about that", file=sys.stderr)
         samples, reasons = _rounds(run, chosen, 1 if options.quick else options.rounds)
     except Missing as missing:
         print(f"bench: {missing}", file=sys.stderr)

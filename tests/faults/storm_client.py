@@ -31,6 +31,7 @@ class Agent:
     source: str
     headers: dict[str, str] = field(default_factory=dict)
     open: bool = False
+    ended: bool = False
     offered: set[str] = field(default_factory=set)
     task: str = ""
 
@@ -99,7 +100,8 @@ class Storm:
                     self.changed.set()
             except Gone:
                 pass
-            agent.open = False
+            agent.open, agent.ended = False, True
+            agent.offered.clear()
             self.changed.set()
             tries += 1
             await asyncio.wait({self.ending}, timeout=random.uniform(0, min(JITTER_S, 0.5 * 2**tries)))
@@ -121,11 +123,12 @@ class Storm:
 
     async def moved(self, port: int) -> str:
         self.port = port
-        for agent in self.agents:
-            agent.offered.clear()
 
         def back() -> bool:
-            return all(agent.open and (not agent.task or agent.task in agent.offered) for agent in self.agents)
+            # Some are back before this command is read, others have not seen the end yet.
+            return all(
+                agent.ended and agent.open and (not agent.task or agent.task in agent.offered) for agent in self.agents
+            )
 
         took = await self._until(back)
         offered = sum(agent.task in agent.offered for agent in self.agents)

@@ -49,8 +49,10 @@ def ask(
         message = _sent(session, {"target": name, "content": content, "allowOffline": offline}, key)
         if wait is None:
             return _told(person, message)
-        person.voice.aside(f"asked {_recipient(message)}; waiting up to {span(wait)} (Ctrl-C ends only the waiting)")
         try:
+            person.voice.aside(
+                f"asked {_recipient(message)}; waiting up to {span(wait)} (Ctrl-C ends only the waiting)"
+            )
             message = session.wait(message["id"], wait * 1_000)
         except Interrupted:
             person.voice.aside(f"stopped waiting; the request goes on. Look later: peerline why {message['id']}")

@@ -41,7 +41,9 @@ def log(person: Person, since: str | None, presence: bool) -> int:
     for line, facts in history:
         if code := person.voice.event(person.voice.fitted(line), facts):
             return code
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) != signal.SIG_IGN:  # the session above has left its own handler
+            signal.signal(number, signal.default_int_handler)
     try:
         with _online(caller) as hub:
             person.voice.aside(f"{visible(caller.name)} listens in project {visible(caller.project)}; Ctrl-C ends it")

@@ -184,7 +184,9 @@ class Hub:
         parts = (
             HealthRoutes(self.agents, self.store, storage, lambda: self.store.trouble, __version__),
             AgentRoutes(self.agents, self.messages, self.projects, auth, os.geteuid()),
-            MessageRoutes(self.messages, self.wakeups, self._settings.message_ttl_ms, call_later),
+            MessageRoutes(
+                self.messages, self.wakeups, self._settings.message_ttl_ms, call_later, self._clock.now
+            ),
             EventRoutes(self.store, self.agents, self.wakeups, self.facts, auth, self._clock, self.wheel, self._probe),
             LeaseRoutes(self.leases),
             OpsRoutes(self.overview, self.wakeups, self.wheel, self._clock.now),
@@ -217,6 +219,7 @@ class Hub:
         sweeping = asyncio.ensure_future(self._sweep())
         beat = _Every(loop, 1.0, self.wheel.turn)
         flushing = _Every(loop, 0.25, self._flush)
+        expiring = _Every(loop, 1.0, self.sweeper.expire)
         ending = _Every(loop, 1.0, self.projects.look)
 
         def ready(port: int) -> None:
@@ -241,6 +244,7 @@ class Hub:
             sweeping.cancel()
             beat.stop()
             flushing.stop()
+            expiring.stop()
             ending.stop()
             self.agents.flush()
             self.facts.flush()
@@ -253,11 +257,11 @@ class Hub:
 
     async def _sweep(self) -> None:
         while True:
-            await asyncio.sleep(self._settings.sweep_interval_ms / 1000)
             try:
                 await self.sweeper.sweep()
             except Exception as error:
                 self._oops(error)  # a bug in one round must not end the rounds
+            await asyncio.sleep(self._settings.sweep_interval_ms / 1000)
 
     def _flush(self) -> None:
         self.facts.flush()

@@ -271,7 +271,7 @@ class AsyncHub:
         return (await self._get(_message_path(message_id) + "/notes", _Notes)).notes
 
     async def sent(
-        self, *, state: Literal["open", "undelivered", "all"] = "all", limit: int | None = None
+        self, *, state: Literal["open", "undelivered", "final", "all"] = "all", limit: int | None = None
     ) -> tuple[Message, ...]:
         """What this agent sent, newest first; undelivered: nobody took it, and open or expired."""
         query = f"?state={state}" + (f"&limit={limit}" if limit is not None else "")
@@ -317,13 +317,13 @@ class AsyncHub:
         *,
         notes: bool = False,
         resume: str | None = None,
-        on_gap: Callable[[PeerlineError], None] | None = None,
+        on_gap: Callable[[PeerlineError | None], None] | None = None,
     ) -> AsyncGenerator[Event, None]:
         """What happens to this agent, until you stop asking. Lost connections are mended, with nothing missed.
 
         `resume` is an `event.resume` of an earlier stream: replies, cancels and expiries since then come first. A
         request comes at least once in all and once in this iterator; acknowledge what you take. `on_gap` is told of
-        each loss.
+        each failed try, and None when the stream is back.
 
         Raises:
             Unproven, DuplicateAgentName: the identity is lost for good.

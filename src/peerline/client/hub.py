@@ -157,7 +157,7 @@ class Hub:
         return self._run(self._hub.notes(message_id))
 
     def sent(
-        self, *, state: Literal["open", "undelivered", "all"] = "all", limit: int | None = None
+        self, *, state: Literal["open", "undelivered", "final", "all"] = "all", limit: int | None = None
     ) -> tuple[Message, ...]:
         return self._run(self._hub.sent(state=state, limit=limit))
 
@@ -187,7 +187,7 @@ class Hub:
         *,
         notes: bool = False,
         resume: str | None = None,
-        on_gap: Callable[[PeerlineError], None] | None = None,
+        on_gap: Callable[[PeerlineError | None], None] | None = None,
     ) -> Iterator[Event]:
         """As `AsyncHub.events`; closing the iterator ends the stream. `on_gap` is called on the client's thread."""
         steps = _Steps(self._hub.events(notes=notes, resume=resume, on_gap=on_gap))

@@ -30,11 +30,11 @@ async def events(
     notes: bool,
     resume: str | None,
     idle_s: float,
-    on_gap: Callable[[PeerlineError], None] | None,
+    on_gap: Callable[[PeerlineError | None], None] | None,
 ) -> AsyncGenerator[Event, None]:
     decoder = Decoder(resume)
     given: OrderedDict[str, None] = OrderedDict()
-    tries = 0
+    tries, lost = 0, False
     while True:
         key = session.agent_key()
         path = f"/v1/events?agentId={quote(session.agent.id, safe='')}{'&notes=1' if notes else ''}"
@@ -46,7 +46,9 @@ async def events(
             async with requests.stream(path, headers=headers, timeout_s=REQUEST_S) as chunks:
                 while (chunk := await _next(chunks, idle_s)) is not None:
                     for frame in decoder.feed(chunk):
-                        tries = 0
+                        if lost and on_gap is not None:
+                            on_gap(None)
+                        tries, lost = 0, False
                         happened = event(frame)
                         if happened is not None and _is_new(happened, given):
                             yield happened
@@ -59,6 +61,7 @@ async def events(
                 gap = failed
         except PASSING as error:
             gap = error
+        lost = True
         if on_gap is not None:
             on_gap(gap)
         await surroundings.sleep(pause_s(tries, surroundings.chance()))

@@ -22,6 +22,9 @@ class Observed(StrEnum):
     RESUMED = "identity resumed"  # an end of this message came back under a new key
 
 
+_ORDER = {str(fact): number for number, fact in enumerate(Observed)}  # within one millisecond
+
+
 class Fact(NamedTuple):
     at: Millis
     fact: str
@@ -40,7 +43,7 @@ def facts(message: Message, recorded: list[Fact]) -> list[Fact]:
         own.append(Fact(message.cancelled_at, Observed.CANCELLED, message.sender_name))
     if message.status == Status.EXPIRED:
         own.append(Fact(message.expires_at, Observed.EXPIRED, "hub"))
-    return sorted([*own, *recorded], key=lambda fact: fact.at)
+    return sorted([*own, *recorded], key=lambda fact: (fact.at, _ORDER.get(fact.fact, 0)))
 
 
 class Standing(NamedTuple):

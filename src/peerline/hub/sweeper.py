@@ -34,6 +34,10 @@ class Sweeper:
         self._store = store
         self.purged = 0
 
+    def expire(self) -> None:
+        """Once a second: what is due becomes final now and not at the next round."""
+        self._messages.expire_due(PAGE)
+
     async def sweep(self) -> None:
         """One round. A disk that refuses leaves the rest for the next round: nothing here is urgent."""
         self._clock.look()

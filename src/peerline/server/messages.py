@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from peerline.core.errors import Invalid
-from peerline.core.ids import MessageId
+from peerline.core.ids import MessageId, Millis
 from peerline.core.limits import AWAIT_MAX_MS
 from peerline.core.message import Message
 from peerline.database.later import Later
@@ -24,9 +24,16 @@ CallLater = Callable[[float, Callable[[], None]], asyncio.TimerHandle]
 
 
 class MessageRoutes:
-    def __init__(self, messages: Messages, wakeups: Wakeups, default_ttl_ms: int, call_later: CallLater) -> None:
+    def __init__(
+        self,
+        messages: Messages,
+        wakeups: Wakeups,
+        default_ttl_ms: int,
+        call_later: CallLater,
+        now: Callable[[], Millis],
+    ) -> None:
         self._messages, self._wakeups = messages, wakeups
-        self._default_ttl_ms, self._call_later = default_ttl_ms, call_later
+        self._default_ttl_ms, self._call_later, self._now = default_ttl_ms, call_later, now
 
     def routes(self) -> list[Route]:
         agent = Proof.AGENT
@@ -87,6 +94,7 @@ class MessageRoutes:
         """The message once it is final, or as it is when the wait ends."""
         by = call.by.agent
         outcome: Later[Message] = Later()
+        timer: asyncio.TimerHandle
 
         def look(*_: Any) -> None:
             leave()
@@ -94,10 +102,14 @@ class MessageRoutes:
             self._messages.get(message_id, by).then(lambda read: _pass_on(read, outcome))
 
         def looked(read: Later[Message]) -> None:
-            if read.failed or not read.result().open:
+            nonlocal timer
+            if read.error is not None or read.value is None or not read.value.open:
                 leave()
                 timer.cancel()
                 _pass_on(read, outcome)
+            elif (left_ms := read.value.expires_at - self._now()) < wait_ms and not outcome.settled:
+                timer.cancel()  # its own end comes first
+                timer = self._call_later(max(0, left_ms) / 1000, look)
 
         # Listening begins before the first look, so that nothing slips in between.
         leave = self._wakeups.wait(message_id, look)

@@ -1,9 +1,11 @@
 """What is installed is pinned by version and hash, and says nothing of where it came from."""
 
+import ast
 import itertools
 import re
+import sys
 import tomllib
-from importlib.metadata import distribution
+from importlib.metadata import distribution, packages_distributions
 from typing import Any
 
 import pytest
@@ -11,7 +13,7 @@ from packaging.markers import default_environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.house.tracked import ROOT
+from tests.house.tracked import ROOT, tracked
 
 PIN = re.compile(r"^([A-Za-z0-9_.-]+)==(\S+?)(?: ; .+?)? \\$")
 HASH = re.compile(r"^    --hash=sha256:[0-9a-f]{64}(?: \\)?$")
@@ -96,3 +98,30 @@ def test_every_dependency_has_a_page_with_its_reason() -> None:
     titles = [text.splitlines()[0] for text in texts if "dependency" in text.splitlines()[0]]
     told = "\n".join([*titles, *re.findall(r"\*\*(.+?)\*\*", "\n".join(texts))])
     assert sorted(one.name for one in _needed("build", "dev") if one.name not in told) == []
+
+
+def _foreign_imports(folder: str) -> set[str]:
+    """Distributions that the modules below `folder` import; what cannot be found keeps its module's name."""
+    found: set[str] = set()
+    for path in tracked():
+        if path.suffix != ".py" or not path.is_relative_to(ROOT / folder):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                found.add((node.module or "").partition(".")[0])
+    ours = {"peerline", "tests", "bench", "__future__"}
+    known = packages_distributions()
+    foreign = found - sys.stdlib_module_names - ours - {"_sha2", "_sha256"}  # private modules that some versions have
+    return {canonicalize_name(known.get(name, [name])[0]) for name in foreign}
+
+
+def test_the_product_imports_only_what_it_declares() -> None:
+    declared = {canonicalize_name(one.name) for one in _needed()}
+    assert sorted(_foreign_imports("src") - declared) == []
+
+
+def test_the_tests_import_only_what_is_declared() -> None:
+    declared = {canonicalize_name(one.name) for one in _needed("dev")} | {"packaging"}  # pytest itself needs it
+    assert sorted(_foreign_imports("tests") - declared) == []

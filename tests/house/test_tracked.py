@@ -6,7 +6,7 @@ from tests.house.tracked import pages, shown, tracked
 
 # Written in pieces, so that this file does not find itself.
 HOSTS = ("py" + "pi.org", "python" + "hosted.org", "npm" + "js.org", "deb.debian" + ".org", "crates" + ".io")
-PLACES = ("/wo" + "rk/", "/ro" + "ot/", ".py" + "env/", "/ho" + "me/", "/Us" + "ers/")
+PLACES = ("/wo" + "rk/", "/ro" + "ot/", ".py" + "env/")
 BINARY = {".png", ".db", ".gz", ".whl"}
 
 

@@ -64,7 +64,7 @@ def test_asking_somebody_who_is_away_says_how_to_ask_all_the_same(shell: Shell) 
     bob = shell.agent("bob")
     bob.call("DELETE", f"/v1/agents/{bob.id}")
     assert "with --offline the request waits" in shell.refused("ask", "bob", "x")
-    assert shell.says("ask", "bob", "x", "--offline").startswith("Asked bob. The hub has it on disk for 24 h: msg_")
+    assert shell.says("ask", "bob", "x", "--offline").startswith("Asked bob. The hub has it on disk, 24 h left: msg_")
 
 
 def test_words_are_joined_and_a_text_may_come_from_a_pipe_or_a_file(shell: Shell) -> None:

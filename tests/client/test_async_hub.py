@@ -111,6 +111,12 @@ async def test_a_missing_socket_is_unreachable(world: World) -> None:
         await hub.start()
 
 
+async def test_a_host_name_that_cannot_be_one_is_unreachable(world: World) -> None:
+    hub = AsyncHub("http://a..b:1", project="demo", name="lead", surroundings=world.surroundings)
+    with pytest.raises(Unreachable, match=r"no hub answers at http://a\.\.b:1"):
+        await hub.start()
+
+
 async def test_a_send_without_an_answer_is_repeated_with_the_same_key(server: ScriptedHub, hub: AsyncHub) -> None:
     server.script(SEND, CLOSE, CLOSE, Reply(200, {"message": message(), "idempotent": True}))
     assert (await hub.send("reviewer", "look")).id == "msg_1"

@@ -81,8 +81,9 @@ def _told(person: Person, message: Message) -> int:
     if message.get("status") in FINAL:
         return answered(person, message)
     lines = [
-        f"Asked {_recipient(message)}. The hub has it on disk for {left(message.get('expiresAt'))}: {message['id']}",
-        f"Its way: peerline why {message['id']}   The answer: peerline inbox, or ask with --wait",
+        f"Asked {_recipient(message)}. The hub has it on disk, {left(message.get('expiresAt'))} left: {message['id']}",
+        "The answer will stand in: peerline inbox",
+        f"Where it is meanwhile: peerline why {message['id']}",
     ]
     return person.voice.done(lines, message=message)
 

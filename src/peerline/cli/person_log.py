@@ -59,8 +59,15 @@ def log(person: Person, since: str | None, presence: bool) -> int:
 def _follow(person: Person, hub: Hub, presence: bool) -> int:
     voice, me = person.voice, hub.agent.id
 
-    def gap(error: PeerlineError) -> None:
-        voice.aside(f"the connection is lost ({visible(error.text)}); trying again, nothing is missed")
+    lost = False
+
+    def gap(error: PeerlineError | None) -> None:
+        nonlocal lost
+        if error is None:
+            voice.aside("connected again")
+        elif not lost:
+            voice.aside(f"the connection is lost ({visible(error.text)}); trying again until it is back")
+        lost = error is not None
 
     with closing(hub.events(notes=True, on_gap=gap)) as events:  # type: ignore[type-var]
         for event in events:

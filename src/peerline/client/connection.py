@@ -87,8 +87,8 @@ async def dial(to: Address) -> "Connection":
         else:
             context = ssl.create_default_context() if to.tls else None
             reader, writer = await asyncio.open_connection(to.host, to.port, ssl=context, limit=CHUNK)
-    except OSError as error:
-        reason = error.strerror or str(error) or type(error).__name__
+    except (OSError, UnicodeError) as error:  # a host name with an empty label is the latter
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise Unreachable(f"no hub answers at {to}: {reason}") from None
     return Connection(reader, writer)
 

@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from typing import Final
 
 from peerline.cli.try_narrator import Narrator
@@ -11,6 +12,7 @@ from peerline.cli.try_stage import Broken, Stage
 from peerline.cli.try_story import STEPS, Story
 
 DEADLINE_S: Final = 60.0
+TO_READ_S: Final = 1.2
 
 
 def main() -> int:
@@ -26,6 +28,8 @@ def main() -> int:
             for title, step in STEPS:
                 tell.chapter(title)
                 step(story)
+                if sys.stdout.isatty():
+                    time.sleep(TO_READ_S)  # all of it takes some three seconds, too fast to follow
     except Broken as broken:
         tell.failure(str(broken))
         tell.line("", "The demo ends here: this step did not do what the story says.")

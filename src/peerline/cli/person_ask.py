@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import click
 
-from peerline.cli.hot_output import Failure
+from peerline.cli.hot_output import FAILED, Failure
 from peerline.cli.hot_session import FINAL, Interrupted, Lost, Session
 from peerline.cli.person_body import body
 from peerline.cli.person_self import Message, Person
@@ -15,7 +15,6 @@ from peerline.core.fence import visible
 TRIES: Final = 3
 WAIT_S: Final = 60
 LONGEST_S: Final = 86_400
-NOTHING_YET: Final = 3
 
 
 class Ask(click.Command):
@@ -69,12 +68,12 @@ def answered(person: Person, message: Message) -> int:
         return voice.done(fenced(str(reply.get("content", "")), origin), message=message)
     if status in FINAL:
         happened = "expired before" if status == "expired" else f"was {status} before"
-        return voice.done([f"The request {happened} {name} replied."], code=1, message=message)
+        return voice.done([f"The request {happened} {name} replied."], code=FAILED, message=message)
     lines = [
         f"No answer from {name} yet; the request goes on ({left(message.get('expiresAt'))} left).",
         f"Why, and what to do: peerline why {message['id']}",
     ]
-    return voice.done(lines, code=NOTHING_YET, message=message)
+    return voice.done(lines, code=FAILED, message=message)
 
 
 def _told(person: Person, message: Message) -> int:

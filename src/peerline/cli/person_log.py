@@ -10,7 +10,8 @@ from typing import Any, Final
 import click
 
 from peerline.cli.hot_identity import Caller
-from peerline.cli.hot_output import INTERRUPTED, Failure, usage
+from peerline.cli.hot_output import Failure, usage
+from peerline.cli.hot_session import Interrupted
 from peerline.cli.person_self import Message, Person, inbox, sent
 from peerline.cli.person_voice import clock, moment, summary
 from peerline.client.events import Event
@@ -21,6 +22,7 @@ from peerline.core.errors import DuplicateAgentName, PeerlineError
 from peerline.core.fence import visible
 
 SPAN: Final = re.compile(r"(\d{1,6})\s*(s|m|min|h|d)")
+ENDING: Final = (signal.SIGINT, signal.SIGTERM)
 SECONDS: Final = {"s": 1, "m": 60, "min": 60, "h": 3_600, "d": 86_400}
 
 
@@ -41,15 +43,13 @@ def log(person: Person, since: str | None, presence: bool) -> int:
     for line, facts in history:
         if code := person.voice.event(person.voice.fitted(line), facts):
             return code
-    for number in (signal.SIGINT, signal.SIGTERM):
-        if signal.getsignal(number) != signal.SIG_IGN:  # the session above has left its own handler
-            signal.signal(number, signal.default_int_handler)
+    for number in ENDING:
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, _end)
     try:
         with _online(caller) as hub:
             person.voice.aside(f"{visible(caller.name)} listens in project {visible(caller.project)}; Ctrl-C ends it")
             return _follow(person, hub, presence)
-    except KeyboardInterrupt:
-        return INTERRUPTED
     except Unreachable as error:
         raise Failure(f"{error.text}; start it with `peerline up`", more={"code": error.code}) from None
     except PeerlineError as error:
@@ -96,17 +96,25 @@ def _online(caller: Caller) -> Iterator[Hub]:
             resume=key,
             on_registered=keep,
         )
+        # An answer to a registration must be read, or nobody knows what to unregister.
+        signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
         try:
             hub.start()
         except DuplicateAgentName:
             if key is None:
                 raise
             continue
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
         try:
             yield hub
         finally:
             hub.stop()
         return
+
+
+def _end(number: int, frame: object) -> None:
+    raise Interrupted(number)
 
 
 def _line(event: Event, me: str) -> str | None:

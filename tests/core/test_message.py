@@ -15,6 +15,7 @@ LEAD, REVIEWER, OTHER = AgentId("agt_lead"), AgentId("agt_reviewer"), AgentId("a
 
 def a_message(status: Status = Status.QUEUED, expires_at: int = 1_000) -> Message:
     message = draft("reviewer").message(
+        number=1,
         id=MessageId("msg_1"),
         project="demo",
         sender=LEAD,
@@ -94,6 +95,7 @@ def test_a_stranger_sees_nothing() -> None:
 def test_nobody_sends_to_itself() -> None:
     with pytest.raises(SelfTarget):
         draft("lead").message(
+            number=1,
             id=MessageId("msg_1"),
             project="demo",
             sender=LEAD,

@@ -212,6 +212,7 @@ class Hub:
                 os._exit(128 + number)  # asked twice: at once
             app.stopping = True
             self.journal.event("hub_stopping", signal=signal.Signals(number).name)
+            self.wakeups.release()
             stop.set()
 
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -248,6 +249,7 @@ class Hub:
             ending.stop()
             self.agents.flush()
             self.facts.flush()
+            self.store.write(lambda tx: tx.counters.flush())
             idle = asyncio.Event()
             self.writer.close(idle.set)
             await idle.wait()

@@ -42,6 +42,7 @@ class Draft(NamedTuple):
     def message(
         self,
         *,
+        number: int,
         id: MessageId,
         project: str,
         sender: AgentId,
@@ -54,7 +55,7 @@ class Draft(NamedTuple):
         if sender == recipient:
             raise SelfTarget("cannot send a request to yourself")
         return Message(
-            number=0,
+            number=number,
             id=id,
             project=project,
             sender=sender,

@@ -41,7 +41,7 @@ class Checkpoints:
         return self.pages >= (START_PAGES if self._thread is None else self._next_force)
 
     def force(self, connection: apsw.Connection, alarm: Callable[[int], None]) -> bool:
-        """Called between two groups; False while the log is held and too long to take writes. May block for a moment."""
+        """Called between two groups; False while the log is held and too long to take writes. May block."""
         connection.set_busy_timeout(FORCE_WAIT_MS)
         try:
             left, moved = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_RESTART)

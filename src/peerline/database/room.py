@@ -1,6 +1,7 @@
 """Room on the disk: new work stops while there is still enough to finish what was accepted (R5)."""
 
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -12,20 +13,30 @@ KEEP_BYTES: Final = 16 << 20
 KEEP_SHARE: Final = 4  # of a small disk no more than a quarter
 
 
-def room(path: Path) -> Callable[[], None]:
+LOOK_S: Final = 0.1  # at full speed 100 MB a second would be needed to miss the margin
+
+
+def room(path: Path, monotonic: Callable[[], float] = time.monotonic) -> Callable[[], None]:
     """A check to call before something new is stored on the disk of `path`.
 
     Raises (when called):
         StorageFull: less is left than open work may need.
     """
 
+    looked, left, enough = 0.0, 0, True
+
     def require() -> None:
-        try:
-            disk = os.statvfs(path)
-        except OSError:
-            return  # the write itself will say what is wrong
-        left, whole = disk.f_bavail * disk.f_frsize, disk.f_blocks * disk.f_frsize
-        if left < min(KEEP_BYTES, whole // KEEP_SHARE):
+        nonlocal looked, left, enough
+        now = monotonic()
+        if now - looked >= LOOK_S or not enough:
+            looked = now
+            try:
+                disk = os.statvfs(path)
+            except OSError:
+                return  # the write itself will say what is wrong
+            left, whole = disk.f_bavail * disk.f_frsize, disk.f_blocks * disk.f_frsize
+            enough = left >= min(KEEP_BYTES, whole // KEEP_SHARE)
+        if not enough:
             text = f"the disk is almost full ({left >> 10} KiB left); nothing was stored"
             raise StorageFull(text, nextAction="free_disk_space", detail=text)
 

@@ -30,6 +30,10 @@ class _Job:
         self.error: BaseException | None = None
 
 
+class _Unfinished(Exception):
+    """A work raised after it had changed something."""
+
+
 class Scope(Protocol):
     """What each work is called with, and what happens beside its result; a store implements it."""
 
@@ -150,18 +154,18 @@ class Writer:
     def _checkpoint(self) -> None:
         self._writable = self._checkpoints.force(self._connection, self._alarm)
 
-    def _begin(self, group: Group) -> None:
+    def _begin(self, group: Group, *, careful: bool = False) -> None:
         if not self._writable:
             self._committer.run(lambda: self._read_only(group), lambda error: self._answer(group))
             return
         try:
             self._execute("BEGIN IMMEDIATE")
         except apsw.BusyError:
-            self._committer.run(self._wait_for_lock, lambda error: self._begun(group, error))
+            self._committer.run(self._wait_for_lock, lambda error: self._begun(group, error, careful))
         except apsw.Error as error:
-            self._begun(group, error)
+            self._begun(group, error, careful)
         else:
-            self._begun(group, None)
+            self._begun(group, None, careful)
 
     def _wait_for_lock(self) -> None:
         """Another process writes; wait for it, but not for ever."""
@@ -171,13 +175,17 @@ class Writer:
         finally:
             self._connection.set_busy_timeout(0)
 
-    def _begun(self, group: Group, error: BaseException | None) -> None:
+    def _begun(self, group: Group, error: BaseException | None, careful: bool) -> None:
         if error is not None:
             self._failed(group, error)
             return
         before = self._sql.writes
         try:
-            self._work(group)
+            self._work(group, careful)
+        except _Unfinished:
+            self._rollback()
+            self._begin(group, careful=True)
+            return
         except Exception as stopped:
             self._failed(group, stopped)
             return
@@ -187,13 +195,20 @@ class Writer:
         else:
             self._committer.run(lambda: self._commit_writes(len(group)), lambda failed: self._committed(group, failed))
 
-    def _work(self, group: Group) -> None:
-        """Each in its own savepoint. Raises what ended the whole transaction."""
-        execute, probe, enter, aside = self._execute, self._probe, self._scope.enter, self._scope.aside
+    def _work(self, group: Group, careful: bool) -> None:
+        """One after the other. Works check before they write, so a refusal has nothing to undo; where one has, the
+        group is begun anew with a savepoint each: that is what `careful` means.
+
+        Raises: _Unfinished, and what ended the whole transaction.
+        """
+        execute, probe, sql = self._execute, self._probe, self._sql
+        enter, aside = self._scope.enter, self._scope.aside
         if probe:
             probe("begun")
         for job in group:
-            execute("SAVEPOINT work")
+            if careful:
+                execute("SAVEPOINT work")
+            before = sql.writes
             try:
                 job.value = job.work(enter())
                 job.aside = aside()
@@ -201,9 +216,13 @@ class Writer:
             except Exception as error:
                 if failure.whole_group(error):
                     raise
-                execute("ROLLBACK TO work")
+                if careful:
+                    execute("ROLLBACK TO work")
+                elif sql.writes != before:
+                    raise _Unfinished from error
                 job.error = error
-            execute("RELEASE work")
+            if careful:
+                execute("RELEASE work")
             if probe:
                 probe("worked")
 
@@ -246,7 +265,7 @@ class Writer:
                 continue
             try:
                 self._wait_for_lock()
-                self._work([job])
+                self._work([job], careful=True)
                 self._commit_writes(1)
             except Exception as error:
                 self._rollback()

@@ -1,4 +1,4 @@
-"""Random bytes for ids and keys, drawn from the system in larger pieces: one call each would cost more than the rest."""
+"""Random bytes for ids and keys, drawn from the system in larger pieces: a call for each would cost the most."""
 
 from peerline.core.ids import Entropy
 

@@ -92,9 +92,10 @@ class Feed:
 
         def first(tx: Tx) -> tuple[int, int | None]:
             self._expire(tx)
-            events, told = tx.agents.events(self.agent.id)
+            events = tx.counters.events(self.agent.id)
             if self._owed_until is None:
                 return events, None
+            told = tx.agents.got(self.agent.id)
             owed = _own(tx, self.agent, told, sql.OWED, sql.OWED_TO, most=1) if told < events else []
             return events, owed[0][0] if owed else None
 

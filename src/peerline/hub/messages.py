@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from peerline.core.agent import Agent
 from peerline.core.draft import Draft
-from peerline.core.errors import MessageForbidden, NoteLimitReached, PeerlineError, WrongState
+from peerline.core.errors import MessageForbidden, NoteLimitReached, PeerlineError, SelfTarget, WrongState
 from peerline.core.ids import AgentId, Entropy, MessageId, Millis, ordered_id
 from peerline.core.limits import NOTES_PER_MESSAGE
 from peerline.core.message import Message, Status
@@ -65,18 +65,22 @@ class Messages:
                 if original is not None:
                     return draft.repeated(original), True
             recipient = self._agents.target(sender.project, draft.target, draft.allow_offline)
+            if recipient.id == sender.id:
+                raise SelfTarget("cannot send a request to yourself")
+            self._room()
+            tx.counters.take_place(recipient.id, self._queue_limit)
             message = draft.message(
+                number=tx.counters.next_number(),
                 id=message_id,
                 project=sender.project,
                 sender=sender.id,
                 sender_name=sender.name,
                 recipient=recipient.id,
                 recipient_name=recipient.name,
-                seq=0,
+                seq=tx.counters.next_seq(recipient.id),
                 now=now,
             )
-            self._room()
-            message = tx.messages.add(message._replace(seq=tx.messages.next_seq(recipient.id, self._queue_limit)))
+            tx.messages.add(message)
             tx.wake(recipient.id, "message", message)
             return message, False
 
@@ -270,7 +274,11 @@ class Messages:
                 self._journal.event("message_purged", count=count)
             return count
 
-        return self._store.write(lambda tx: tx.messages.purge(before, most)).map(purged)
+        def work(tx: Tx) -> int:
+            tx.counters.flush()  # the rows to go hold numbers that must not come again
+            return tx.messages.purge(before, most)
+
+        return self._store.write(work).map(purged)
 
 
 def expire_for(tx: Tx, agent: AgentId, now: Millis) -> None:
@@ -285,7 +293,11 @@ def _finish(tx: Tx, message: Message) -> Message:
     kind = KINDS[message.status]
     to_sender = message.status != Status.CANCELLED
     to_recipient = message.status != Status.REPLIED
-    message = tx.messages.save_final(message, tell_sender=to_sender, tell_recipient=to_recipient)
+    message = message._replace(
+        sender_event=tx.counters.next_event(message.sender) if to_sender else None,
+        recipient_event=tx.counters.next_event(message.recipient) if to_recipient else None,
+    )
+    tx.messages.save_final(message)
     if to_sender:
         tx.wake(message.sender, kind, message)
     if to_recipient:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from peerline.hub.feeds import Feed
     from peerline.hub.overview import OpsFeed
 
-Waiting = Callable[[Message], None]
+Waiting = Callable[[Message | None], None]
 
 
 class Wakeups:
@@ -78,6 +78,12 @@ class Wakeups:
                     del self._waiting[message_id]
 
         return leave
+
+    def release(self) -> None:
+        """The hub is stopping: every wait ends now, answered as its message stands."""
+        waiting, self._waiting = self._waiting, {}
+        for each in [each for group in waiting.values() for each in group]:
+            each(None)
 
     @property
     def waits(self) -> int:

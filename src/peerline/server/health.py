@@ -39,5 +39,5 @@ class HealthRoutes:
             ok = not done.failed and self._trouble() is None
             after.succeed(json_answer({"ok": ok, "storage": self._storage}, 200 if ok else 503))
 
-        self._store.write(lambda tx: tx.agents.events("")).then(looked)  # type: ignore[arg-type]
+        self._store.write(lambda tx: tx.agents.got("")).then(looked)  # type: ignore[arg-type]
         return after

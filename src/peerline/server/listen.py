@@ -9,7 +9,7 @@ from typing import Literal
 from peerline.core.limits import BODY_BYTES
 from peerline.server.deadlines import Deadlines, Wheel
 from peerline.server.exchange import Application
-from peerline.server.outbound import Shared
+from peerline.server.patience import Shared
 from peerline.server.protocol import Connection
 from peerline.server.sockets import BACKLOG, listen_tcp, listen_unix, remove_unix
 

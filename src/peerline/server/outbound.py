@@ -3,43 +3,20 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable
 from typing import Final, cast
 
 from peerline.core.limits import STREAM_BUFFER_BYTES
 from peerline.database.later import Later
-from peerline.server.deadlines import NEVER, Deadlines, Wheel
+from peerline.server.deadlines import NEVER
 from peerline.server.encoding import encode_response, encode_stream_head
-from peerline.server.exchange import Answer, Application, Peer, Response, Stream
+from peerline.server.exchange import Answer, Peer, Response, Stream
+from peerline.server.patience import IDLE, Patience, Shared
 from peerline.server.peers import peer_of, ready_for_stream
 
 logger = logging.getLogger(__name__)
 
 STREAM_HIGH_WATER: Final = 65_536
 STREAM_KERNEL_BYTES: Final = 131_072
-STALL_LOOKS: Final = 5  # how often, within the stall deadline, a peer that takes nothing is looked at
-
-# Phases of the request side; each index finds its limit in `Shared.limits`. `began` is when the phase's clock started.
-FRESH, IDLE, HEAD, BODY = range(4)
-
-
-class Shared:
-    """What all connections of one server share."""
-
-    __slots__ = ("app", "body_bytes", "connections", "deadlines", "emptied", "limits", "wheel")
-
-    def __init__(self, app: Application, deadlines: Deadlines, wheel: Wheel, body_bytes: int) -> None:
-        self.app = app
-        self.body_bytes = body_bytes
-        self.deadlines = deadlines
-        self.wheel = wheel
-        # The wheel looks once a second: a second less than promised, so that no promise is broken by a late look.
-        head, idle, body = (
-            limit - min(1, limit / 2) for limit in (deadlines.head_s, deadlines.idle_s, deadlines.body_s)
-        )
-        self.limits = (head, idle, head, body)
-        self.connections: set[Outbound] = set()
-        self.emptied: Callable[[], None] | None = None
 
 
 class Slot:
@@ -77,41 +54,15 @@ def _drop(later: "Later[Response] | Later[Response | Stream]") -> None:
         result.closed()
 
 
-class Outbound(asyncio.Protocol):
-    """The writing half. `ended`: no further request is taken; `halved`: the peer has shut its sending side."""
+class Outbound(Patience):
+    """The writing half. `halved`: the peer has shut its sending side."""
 
-    __slots__ = (
-        "_backlog",
-        "_closing",
-        "_moved",
-        "_queue",
-        "_stream",
-        "armed",
-        "began",
-        "due",
-        "ended",
-        "halved",
-        "paused",
-        "peer",
-        "phase",
-        "shared",
-        "transport",
-    )
+    __slots__ = ("_queue", "_stream", "halved", "peer")
 
     def __init__(self, shared: Shared) -> None:
-        self.shared = shared
-        self.transport: asyncio.Transport | None = None
+        super().__init__(shared)
         self.peer: Peer | None = None
-        self.phase = FRESH
-        self.began = shared.wheel.now
-        self.due: float = NEVER
-        self.armed: float = NEVER
-        self.ended = False
         self.halved = False
-        self.paused = False
-        self._closing = False
-        self._backlog = 0
-        self._moved = 0.0
         self._queue: deque[Slot] | None = None
         self._stream: Stream | None = None
 
@@ -127,11 +78,7 @@ class Outbound(asyncio.Protocol):
         shared = self.shared
         shared.wheel.forget(self)
         shared.connections.discard(self)
-        queue, self._queue = self._queue, None
-        for slot in queue or ():
-            slot.connection = None
-            if isinstance(slot.answer, Stream):
-                slot.answer.closed()
+        self._abandon()
         stream, self._stream = self._stream, None
         if stream is not None:
             stream.closed()
@@ -188,7 +135,7 @@ class Outbound(asyncio.Protocol):
             elif isinstance(answer, Stream):
                 self._open(answer, slot.bodiless)
         if self._stream is None:
-            if self.ended and not self._queue and not self._closing:
+            if self.ended and not self._queue and not self.closing:
                 self.finish()
             self.watch()
             self.drained()
@@ -216,6 +163,7 @@ class Outbound(asyncio.Protocol):
             self.finish(linger=linger)
 
     def _abandon(self) -> None:
+        """Nobody will read what is still queued."""
         queue, self._queue = self._queue, None
         for slot in queue or ():
             slot.connection = None
@@ -223,28 +171,15 @@ class Outbound(asyncio.Protocol):
                 slot.answer.closed()
 
     def _write(self, data: bytes) -> None:
-        if self.transport is not None and not self._closing:
+        if self.transport is not None and not self.closing:
             self.transport.write(data)
-
-    def finish(self, *, linger: bool = False) -> None:
-        """Close once what was written has left. With `linger` the peer may go on sending for a moment, unread:
-        closing at once would reset the connection and could take the refusal away from under its reader."""
-        if self._closing or self.transport is None:
-            return
-        self._closing = self.ended = True
-        if linger and self.transport.can_write_eof():
-            self.transport.write_eof()
-            self._due_at(self.shared.wheel.now + self.shared.deadlines.linger_s)
-        else:
-            self.transport.close()
-            self._due_at(self.shared.wheel.now + self.shared.deadlines.stall_s)
 
     # Streams; the connection is the stream's Sink
 
     def _open(self, stream: Stream, bodiless: bool) -> None:
         self.ended = True
         self._abandon()
-        if self.transport is None or self._closing or self.halved:
+        if self.transport is None or self.closing or self.halved:
             stream.closed()  # nobody is there to read it
             self.finish()
             return
@@ -271,7 +206,7 @@ class Outbound(asyncio.Protocol):
 
     def write(self, data: bytes) -> None:
         transport = self.transport
-        if transport is None or self._closing:
+        if transport is None or self.closing:
             return
         transport.write(data)
         if self.paused and transport.get_write_buffer_size() > STREAM_BUFFER_BYTES:
@@ -280,23 +215,11 @@ class Outbound(asyncio.Protocol):
     def close(self) -> None:
         self.finish()
 
-    def abort(self) -> None:
-        self._closing = self.ended = True
-        if self.transport is not None:
-            self.transport.abort()
-
     # Back-pressure and time
-
-    def pause_writing(self) -> None:
-        self.paused = True
-        if self.transport is not None:
-            self._backlog = self.transport.get_write_buffer_size()
-        self._moved = self.shared.wheel.now
-        self._due_at(self._moved + self.shared.deadlines.stall_s / STALL_LOOKS)
 
     def resume_writing(self) -> None:
         self.paused = False
-        if self._closing:
+        if self.closing:
             return
         self.due = NEVER
         if self._stream is not None:
@@ -307,45 +230,12 @@ class Outbound(asyncio.Protocol):
 
     def watch(self) -> None:
         """Set the deadline that the present state asks for; a peer that takes nothing has one already."""
-        if self._closing or self.paused or self._stream is not None:
+        if self.closing or self.paused or self._stream is not None:
             return
         shared = self.shared
         ours = self._queue and self.phase <= IDLE  # the next move is ours, and takes as long as it takes
         due = NEVER if ours else self.began + shared.limits[self.phase]
-        self.due = due
-        if due < self.armed:
-            shared.wheel.arm(self)
-
-    def _due_at(self, due: float) -> None:
-        self.due = due
-        if due < self.armed:
-            self.shared.wheel.arm(self)
-
-    def expire(self) -> None:
-        if self.transport is None:
-            return
-        if self.paused:
-            self._look_for_progress(self.transport.get_write_buffer_size())
-        elif self._closing:
-            self.abort()
-        elif self.phase in (HEAD, BODY):
-            self.overdue()
-        else:
-            self.finish()
-
-    def _look_for_progress(self, waiting: int) -> None:
-        now, stall_s = self.shared.wheel.now, self.shared.deadlines.stall_s
-        step = stall_s / STALL_LOOKS
-        if waiting < self._backlog:
-            self._moved = now
-        elif now - self._moved >= stall_s - step:
-            self.abort()
-            return
-        self._backlog = waiting
-        self._due_at(now + step)
-
-    def overdue(self) -> None:
-        """A request was not received in time."""
+        self.due_at(due)
 
     def shutdown(self) -> None:
         """Take no more requests; close once every pending answer is written. A stream is closed now."""

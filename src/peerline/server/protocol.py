@@ -13,7 +13,8 @@ from peerline.server import framing
 from peerline.server.encoding import CONTINUE
 from peerline.server.exchange import Request, Stream
 from peerline.server.framing import HEAD_BYTES, NAMES, Refused
-from peerline.server.outbound import BODY, HEAD, IDLE, Outbound, Shared
+from peerline.server.outbound import Outbound
+from peerline.server.patience import BODY, HEAD, IDLE, Shared
 
 logger = logging.getLogger(__name__)
 
@@ -89,7 +90,7 @@ class Connection(Outbound):
     def eof_received(self) -> bool:
         """Half-closed: whoever asked before still gets the answers; a stream or half a request ends."""
         self.ended = self.halved = True
-        return self.pending > 0 and not self._closing
+        return self.pending > 0 and not self.closing
 
     def connection_lost(self, error: Exception | None) -> None:
         self._parser = None  # it holds on to this object's methods
@@ -301,6 +302,7 @@ class Connection(Outbound):
 
     def lighten(self) -> None:
         super().lighten()
+        self._read_on(True)  # only whoever reads learns that the peer has gone
         self._parser = None
         self._headers = {}
         self._url = self._stash = b""

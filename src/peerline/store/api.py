@@ -8,6 +8,7 @@ from peerline.core.message import Message
 from peerline.database.later import Later
 from peerline.database.sql import Sql
 from peerline.database.writer import Writer
+from peerline.store.counters import Counters
 from peerline.store.tables.agents import AgentTable
 from peerline.store.tables.leases import LeaseTable
 from peerline.store.tables.messages import MessageTable
@@ -35,6 +36,7 @@ class Tx:
         self.trail = TrailTable(sql)
         self.leases = LeaseTable(sql)
         self.tokens = TokenTable(sql)
+        self.counters = Counters(sql)
         self.hints: list[Hint] | None = None
         self._sql = sql
 

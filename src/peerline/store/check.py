@@ -19,9 +19,8 @@ CONTRADICTIONS: Final = {
         SELECT count(*) FROM message
         WHERE sender NOT IN (SELECT id FROM agent) OR recipient NOT IN (SELECT id FROM agent)
     """,
-    "agents whose count of open requests is wrong": """
-        SELECT count(*) FROM agent
-        WHERE open_count <> (SELECT count(*) FROM message WHERE recipient = agent.id AND final_at IS NULL)
+    "requests that share a number with another of the same recipient": """
+        SELECT count(*) FROM (SELECT 1 FROM message GROUP BY recipient, seq HAVING count(*) > 1)
     """,
 }
 

@@ -13,7 +13,7 @@ FIRST = Migration(
             id TEXT PRIMARY KEY, project TEXT NOT NULL, name TEXT NOT NULL, name_key TEXT NOT NULL,
             purpose TEXT NOT NULL,
             model TEXT, host TEXT, connected_at INTEGER NOT NULL, last_seen_at INTEGER NOT NULL,
-            next_seq INTEGER NOT NULL DEFAULT 0, open_count INTEGER NOT NULL DEFAULT 0,
+            next_seq INTEGER NOT NULL DEFAULT 0,
             events INTEGER NOT NULL DEFAULT 0, told INTEGER NOT NULL DEFAULT 0
         ) STRICT, WITHOUT ROWID""",
         "CREATE UNIQUE INDEX agent_name ON agent (project, name_key)",
@@ -35,7 +35,6 @@ FIRST = Migration(
         "CREATE UNIQUE INDEX message_key ON message (sender, idempotency_key) WHERE idempotency_key IS NOT NULL",
         "CREATE INDEX message_open ON message (recipient, seq) WHERE final_at IS NULL",
         "CREATE INDEX message_sent ON message (sender, number)",
-        "CREATE INDEX message_in ON message (project, number) WHERE final_at IS NULL",
         "CREATE INDEX message_due ON message (expires_at) WHERE final_at IS NULL",
         "CREATE INDEX message_final ON message (final_at) WHERE final_at IS NOT NULL",
         "CREATE INDEX message_told ON message (sender, sender_event) WHERE sender_event IS NOT NULL",
@@ -53,6 +52,7 @@ FIRST = Migration(
             fencing_token INTEGER NOT NULL, acquired_at INTEGER NOT NULL, expires_at INTEGER NOT NULL,
             PRIMARY KEY (project, name)
         ) STRICT, WITHOUT ROWID""",
+        "CREATE TABLE mark (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID",
         """CREATE TABLE project_token (
             id TEXT PRIMARY KEY, project TEXT NOT NULL, digest BLOB NOT NULL, label TEXT NOT NULL,
             listed INTEGER NOT NULL,

@@ -17,7 +17,7 @@ SAVE = """
         last_seen_at = excluded.last_seen_at
 """
 SEEN = "UPDATE agent SET last_seen_at = :at WHERE id = :id"
-EVENTS = "SELECT events, told FROM agent WHERE id = :id"
+GOT = "SELECT told FROM agent WHERE id = :id"
 TOLD = "UPDATE agent SET told = :until WHERE id = :id AND told < :until"
 SESSIONS = "SELECT key_digest, agent, opened_at, lease_until FROM session"
 OPEN_SESSION = """
@@ -56,14 +56,14 @@ class AgentTable:
         for agent, at in times:
             self._sql.run(SEEN, id=agent, at=at)
 
-    def events(self, agent: AgentId) -> tuple[int, int]:
-        """The number of the agent's newest own event, and that up to which it has got them all; 0 before the first."""
-        row = self._sql.row(EVENTS, id=agent)
-        return (row[0], row[1]) if row else (0, 0)
+    def got(self, agent: AgentId) -> int:
+        """The number up to which the agent has got all its own events; 0 before the first."""
+        row = self._sql.row(GOT, id=agent)
+        return int(row[0]) if row else 0
 
     def told(self, agent: AgentId, got: set[int]) -> None:
         """The agent has got the events numbered in `got`: its watermark rises over those that close up to it."""
-        until = before = self.events(agent)[1]
+        until = before = self.got(agent)
         while until + 1 in got:
             until += 1
         if until > before:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from peerline.core.errors import MessageNotFound, RecipientQueueFull, TargetNotFound
+from peerline.core.errors import MessageNotFound
 from peerline.core.ids import AgentId, MessageId, Millis
 from peerline.core.message import Message
 from peerline.database.sql import Sql
@@ -38,15 +38,11 @@ _NOT_GOT = """NOT EXISTS (SELECT 1 FROM trail t WHERE t.message = m.number AND t
 OWED = _SELECT + _NOT_GOT + _TO_SENDER
 OWED_TO = _SELECT + _NOT_GOT + _TO_RECIPIENT
 
-NEXT_SEQ = """
-    UPDATE agent SET next_seq = next_seq + 1, open_count = open_count + 1
-    WHERE id = :agent AND open_count < :most RETURNING next_seq
-"""
 INSERT = """
-    INSERT INTO message (id, project, sender, sender_name, recipient, recipient_name, delivery, hops, max_hops, seq,
-        correlation_id, reply_to, idempotency_key, sent_at, expires_at, status)
-    VALUES (:id, :project, :sender, :sender_name, :recipient, :recipient_name, :delivery, :hops, :max_hops, :seq,
-        :correlation_id, :reply_to, :idempotency_key, :sent_at, :expires_at, :status)
+    INSERT INTO message (number, id, project, sender, sender_name, recipient, recipient_name, delivery, hops,
+        max_hops, seq, correlation_id, reply_to, idempotency_key, sent_at, expires_at, status)
+    VALUES (:number, :id, :project, :sender, :sender_name, :recipient, :recipient_name, :delivery, :hops,
+        :max_hops, :seq, :correlation_id, :reply_to, :idempotency_key, :sent_at, :expires_at, :status)
 """
 INSERT_BODY = "INSERT INTO body (message, text) VALUES (:message, :text)"
 INSERT_REPLY = "INSERT INTO reply (message, text) VALUES (:message, :text)"
@@ -56,8 +52,6 @@ FINAL = """
         sender_event = :sender_event, recipient_event = :recipient_event
     WHERE number = :number
 """
-NEXT_EVENT = "UPDATE agent SET events = events + 1 WHERE id = :agent RETURNING events"
-CLOSED = "UPDATE agent SET open_count = open_count - 1 WHERE id = :agent"
 PURGEABLE = (
     "SELECT number FROM message WHERE final_at IS NOT NULL AND final_at <= :before ORDER BY final_at LIMIT :most"
 )
@@ -95,73 +89,51 @@ class MessageTable:
         row = self._sql.row(BY_KEY, sender=sender, key=key)
         return None if row is None else Message._make(row)
 
-    def next_seq(self, recipient: AgentId, queue_limit: int) -> int:
-        """Take the recipient's next number, and a place in its queue.
-
-        Raises:
-            RecipientQueueFull: it has `queue_limit` open messages.
-        """
-        row = self._sql.row(NEXT_SEQ, agent=recipient, most=queue_limit)
-        if row is None:
-            if self._sql.row("SELECT 1 FROM agent WHERE id = :agent", agent=recipient) is None:
-                raise TargetNotFound(f"online target not found: {recipient}")
-            raise RecipientQueueFull(
-                f"recipient has {queue_limit} open requests", nextAction="wait_for_the_recipient", retryAfter=5
-            )
-        seq: int = row[0]
-        return seq
-
-    def add(self, message: Message) -> Message:
-        """Store a new message; returns it with its number."""
-        number = self._sql.insert(
+    def add(self, message: Message) -> None:
+        """Store a new message, whose numbers come from the counters."""
+        self._sql.put(
             INSERT,
-            id=message.id,
-            project=message.project,
-            sender=message.sender,
-            sender_name=message.sender_name,
-            recipient=message.recipient,
-            recipient_name=message.recipient_name,
-            delivery=message.delivery,
-            hops=message.hops,
-            max_hops=message.max_hops,
-            seq=message.seq,
-            correlation_id=message.correlation_id,
-            reply_to=message.reply_to,
-            idempotency_key=message.idempotency_key,
-            sent_at=message.sent_at,
-            expires_at=message.expires_at,
-            status=str(message.status),
+            {
+                "number": message.number,
+                "id": message.id,
+                "project": message.project,
+                "sender": message.sender,
+                "sender_name": message.sender_name,
+                "recipient": message.recipient,
+                "recipient_name": message.recipient_name,
+                "delivery": message.delivery,
+                "hops": message.hops,
+                "max_hops": message.max_hops,
+                "seq": message.seq,
+                "correlation_id": message.correlation_id,
+                "reply_to": message.reply_to,
+                "idempotency_key": message.idempotency_key,
+                "sent_at": message.sent_at,
+                "expires_at": message.expires_at,
+                "status": message.status,
+            },
         )
-        self._sql.run(INSERT_BODY, message=number, text=message.body)
-        return message._replace(number=number)
+        self._sql.put(INSERT_BODY, {"message": message.number, "text": message.body})
 
     def save_delivered(self, message: Message) -> None:
-        self._sql.run(DELIVERED, number=message.number, at=message.delivered_at)
+        self._sql.put(DELIVERED, {"number": message.number, "at": message.delivered_at})
 
-    def save_final(self, message: Message, *, tell_sender: bool, tell_recipient: bool) -> Message:
-        """Store a message that has become final, and number that for those who are to be told."""
-        sender_event = self._next_event(message.sender) if tell_sender else None
-        recipient_event = self._next_event(message.recipient) if tell_recipient else None
-        self._sql.run(
+    def save_final(self, message: Message) -> None:
+        """Store a message that has become final, with the numbers of that event for those who are to be told."""
+        self._sql.put(
             FINAL,
-            number=message.number,
-            status=str(message.status),
-            replied_at=message.replied_at,
-            cancelled_at=message.cancelled_at,
-            final_at=message.final_at,
-            sender_event=sender_event,
-            recipient_event=recipient_event,
+            {
+                "number": message.number,
+                "status": message.status,
+                "replied_at": message.replied_at,
+                "cancelled_at": message.cancelled_at,
+                "final_at": message.final_at,
+                "sender_event": message.sender_event,
+                "recipient_event": message.recipient_event,
+            },
         )
         if message.reply is not None:
-            self._sql.run(INSERT_REPLY, message=message.number, text=message.reply)
-        self._sql.run(CLOSED, agent=message.recipient)
-        return message._replace(sender_event=sender_event, recipient_event=recipient_event)
-
-    def _next_event(self, agent: AgentId) -> int:
-        row = self._sql.row(NEXT_EVENT, agent=agent)
-        assert row is not None, "an agent is never deleted"
-        number: int = row[0]
-        return number
+            self._sql.put(INSERT_REPLY, {"message": message.number, "text": message.reply})
 
     def list(self, statement: str, **values: Any) -> list[Message]:
         """The messages that one of this module's statements selects."""

@@ -184,6 +184,18 @@ def test_a_stream_ends_when_its_reader_shuts_its_side(server: EchoServer) -> Non
         assert raw.rest() == b""
 
 
+def test_a_stream_opened_behind_a_large_answer_still_learns_that_its_reader_left(server: EchoServer) -> None:
+    with server.connect() as raw:
+        raw.send(b"GET /big?5000000 HTTP/1.1\r\nHost: h\r\n\r\nGET /stream HTTP/1.1\r\nHost: h\r\n\r\n")
+        assert len(raw.answer().body) == 5_000_000
+        raw.head()
+        server.event("asked")
+        server.event("asked")
+        stream = server.event("opened")
+        assert server.event("resumed") is stream
+    assert server.event("closed") is stream
+
+
 def test_a_stream_that_fails_to_open_ends_alone(server: EchoServer, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(self: EchoStream, sink: object) -> None:
         raise RuntimeError("a fault of the application")

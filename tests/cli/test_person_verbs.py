@@ -2,6 +2,8 @@
 
 import json
 import signal
+import socket
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -167,6 +169,21 @@ def test_why_names_each_thing_that_stands_still_its_cause_and_the_next_step(shel
     assert f'Answer with `peerline reply {owed_id} "TEXT"`' in lines[owed_id]
 
 
+def test_why_names_what_expired_without_having_been_taken(shell: Shell) -> None:
+    shell.agent("bob")
+    ada = shell.agent("ada")
+    asked = {"target": "bob", "content": "x", "ttlMs": 1_000}
+    message_id = ada.call("POST", "/v1/messages", asked).json["message"]["id"]
+    done = ada.call("GET", f"/v1/messages/{message_id}?waitMs=1200").json["message"]
+    assert done["status"] == "expired"
+    ada.call("DELETE", f"/v1/agents/{ada.id}")
+    line = shell.says("why").rstrip()
+    assert line.startswith(f"{message_id}  you asked bob")
+    assert line.endswith(
+        "expired; bob never took it. If it still matters, ask again; see with `peerline list` whether it is here."
+    )
+
+
 def test_why_with_an_id_tells_who_saw_what_and_shows_both_texts(shell: Shell) -> None:
     bob = shell.agent("bob")
     message_id = shell.told("ask", "bob", "look")["message"]["id"]
@@ -307,8 +324,21 @@ def test_up_does_not_start_a_second_hub_for_one_on_another_machine(tmp_path: Pat
     assert "is started on its own machine" in shell.refused("up")
 
 
-def _free_port() -> str:
-    import socket
+def test_up_does_not_take_a_port_from_a_program_that_is_no_hub(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
 
+        def greet() -> None:
+            connection, _ = other.accept()
+            with connection:
+                connection.sendall(b"SSH-2.0-other\r\n\r\n")
+
+        greeting = threading.Thread(target=greet)
+        greeting.start()
+        shell = Shell(tmp_path, KXM_SERVER_URL=f"http://127.0.0.1:{other.getsockname()[1]}")
+        assert "something that is no hub answers at" in shell.refused("up")
+        greeting.join()
+
+
+def _free_port() -> str:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         return str(probe.getsockname()[1])

@@ -8,7 +8,7 @@ import click
 
 from peerline.cli.hot_http import Connection, ConnectionLost, Unreachable
 from peerline.cli.hot_identity import Caller
-from peerline.cli.hot_output import Failure, usage
+from peerline.cli.hot_output import Failure
 from peerline.cli.hub.claim import Holder, holder
 from peerline.cli.hub.start import start
 from peerline.cli.hub.stop import stop
@@ -73,15 +73,20 @@ def answering(caller: Caller) -> str | None:
         answer = connection.request("GET", "/health", timeout_ms=3_000)
     except Unreachable:
         return None
-    except (ConnectionLost, ValueError) as error:
-        raise Failure(
-            f"something that is no hub answers at {caller.address.url} ({error}); set KXM_PORT to a free port"
-        ) from None
+    except (ConnectionLost, ValueError):
+        raise _no_hub(caller) from None
     finally:
         connection.close()
     if answer.status != 200 or answer.body.get("ok") is not True:
-        raise usage(f"something that is no hub answers at {caller.address.url}; set KXM_PORT to a free port")
+        raise _no_hub(caller)
     return str(answer.body.get("version") or "?")
+
+
+def _no_hub(caller: Caller) -> Failure:
+    return Failure(
+        f"something that is no hub answers at {caller.address.url}; choose another port with KXM_PORT=7332 and"
+        " KXM_SERVER_URL=http://127.0.0.1:7332"
+    )
 
 
 def _where(person: Person, caller: Caller, found: Holder | None, *, already: bool, **facts: Any) -> int:

@@ -35,7 +35,7 @@ def _all(person: Person, session: Session) -> int:
     open_ = sent(session, "open", 1_000)
     owed = inbox(session)
     found = [_standing(session, message) for message in open_[:LOOKED_AT]]
-    found += [_lapsed(message) for message in waiting]
+    found += [_lapsed(session.caller.name, message) for message in waiting]
     found += [_owed(message) for message in owed]
     lines = [
         f"{each['id']}  {voice.styled(each['between'], 'bold')}  {each['since']}  {each['cause']}. {each['next']}."
@@ -60,14 +60,14 @@ def _standing(session: Session, message: Message) -> dict[str, Any]:
     }
 
 
-def _lapsed(message: Message) -> dict[str, Any]:
+def _lapsed(me: str, message: Message) -> dict[str, Any]:
     name = _name(message, "toName")
     return {
         "id": message["id"],
         "between": f"you asked {name}",
         "since": age(message.get("createdAt")),
         "cause": f"expired; {name} never took it",
-        "next": "If it still matters, ask again; see with `peerline list` whether it is here",
+        "next": f"If it still matters: kxm peer resend {message['id']} --as {visible(me)}",
         "status": message.get("status"),
     }
 

@@ -30,8 +30,8 @@ async def serve(
 ) -> None:
     """Serve until `stop` is set, then take nothing new, finish pending answers for `drain_s`, and end the streams.
 
-    `{port}` in `socket_path` becomes the TCP port, which is known once it is bound. `on_ready` gets the TCP port once both sockets take connections. `on_wheel` hands out the wheel of deadlines, which
-    this function turns once a second anyway.
+    `{port}` in `socket_path` becomes the TCP port, which is known once it is bound. `on_ready` gets that port once both
+    sockets take connections. `on_wheel` hands out the wheel of deadlines, which is turned once a second anyway.
 
     Raises:
         OSError: a socket cannot be had; its text is for the person who started the hub.

@@ -23,12 +23,12 @@ RESUMES_WITHIN_S = 5.0
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 8 MB."""
+    """A file system of 24 MB."""
     if sys.platform != "linux" or os.geteuid() != 0:
         pytest.skip("a small disk needs root on Linux: it mounts a tmpfs")
     at = tmp_path / "small"
     at.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", at], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", at], check=True)
     yield at
     subprocess.run(["umount", at], check=True)
 

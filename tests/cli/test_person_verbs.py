@@ -179,9 +179,8 @@ def test_why_names_what_expired_without_having_been_taken(shell: Shell) -> None:
     ada.call("DELETE", f"/v1/agents/{ada.id}")
     line = shell.says("why").rstrip()
     assert line.startswith(f"{message_id}  you asked bob")
-    assert line.endswith(
-        "expired; bob never took it. If it still matters, ask again; see with `peerline list` whether it is here."
-    )
+    step = f"kxm peer resend {message_id} --as ada"
+    assert line.endswith(f"expired; bob never took it. If it still matters: {step}.")
 
 
 def test_why_with_an_id_tells_who_saw_what_and_shows_both_texts(shell: Shell) -> None:

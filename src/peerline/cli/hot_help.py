@@ -22,7 +22,7 @@ def show(version: bool, verb: str) -> int:
 
 def of_peer() -> str:
     lines = ["Usage: kxm peer COMMAND [OPTIONS]", "", "Hand work to peers and collect their replies.", "", "Commands:"]
-    lines += [f"  {verb:<8}{VERBS[verb][3]}" for verb in VERBS]
+    lines += [f"  {verb:<13}{VERBS[verb][3]}" for verb in VERBS]
     lines += ["", "Options of every command:", *common_lines()]
     return "\n".join(lines) + "\n" + ENDING
 

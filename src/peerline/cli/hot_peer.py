@@ -160,6 +160,18 @@ def _fanout(session: Session, fields: dict[str, Any]) -> dict[str, Any]:
     return fanout(session, fields)
 
 
+def _undelivered(session: Session, fields: dict[str, Any]) -> dict[str, Any]:
+    from peerline.cli.hot_undelivered import undelivered
+
+    return undelivered(session, fields)
+
+
+def _resend(session: Session, fields: dict[str, Any]) -> dict[str, Any]:
+    from peerline.cli.hot_undelivered import resend
+
+    return resend(session, fields)
+
+
 def _path(fields: dict[str, Any], rest: str = "") -> str:
     return f"/v1/messages/{escaped(fields['messageId'])}{rest}"
 
@@ -174,5 +186,7 @@ ACTS = {
     "inbox": _inbox,
     "reply": _reply,
     "note": _note,
+    "undelivered": _undelivered,
+    "resend": _resend,
     "trace": _trace,
 }

@@ -45,6 +45,13 @@ VERBS = {
     "inbox": ((), (), (), "requests that still wait for this agent's reply"),
     "reply": (("messageId", "content"), (), ("messageId", "content"), "answer a request, once"),
     "note": (("messageId", "content"), (), ("messageId", "content"), "tell the sender how it goes; uses up no reply"),
+    "undelivered": ((), (), (), "what this agent sent that nobody has taken yet"),
+    "resend": (
+        ("messageId",),
+        ("idempotencyKey",),
+        ("messageId",),
+        "send a message again; an open one is cancelled first, the new one names it in replyTo",
+    ),
     "trace": (("messageId",), (), ("messageId",), "who observed what of a message, and why it is not further"),
 }
 # Options of every verb: (value's name or None for a flag, what it does)

@@ -71,13 +71,14 @@ async def test_events_come_with_their_tokens_and_ready_is_none(server: ScriptedH
 
 async def test_after_a_loss_it_goes_on_from_the_last_token_it_saw(server: ScriptedHub, world: World) -> None:
     reply = frame("reply", {"type": "reply", "message": replied()}, "8")
-    server.script(EVENTS, stream(READY, pushed(1, "7"), stay=False), stream(reply))
+    silent = stream(": heartbeat\n\n", stay=False)
+    server.script(EVENTS, stream(READY, pushed(1, "7"), stay=False), silent, stream(reply))
     gaps: list[PeerlineError | None] = []
     async with a_hub(server, world) as hub:
         taken = await take(hub, 2, on_gap=gaps.append)
     assert [event.type for event in taken] == ["message", "reply"]
-    assert server.of(EVENTS)[1].headers["last-event-id"] == "7"
-    assert [gap and gap.text for gap in gaps] == ["the hub ended the stream", None]
+    assert [asked.headers.get("last-event-id") for asked in server.of(EVENTS)] == [None, "7", "7"]
+    assert [gap and gap.text for gap in gaps] == ["the hub ended the stream", "the hub ended the stream", None]
 
 
 async def test_a_stream_starts_from_the_token_it_is_given(server: ScriptedHub, world: World) -> None:

@@ -9,6 +9,7 @@ from urllib.parse import quote
 from peerline.client import fanout as scatter
 from peerline.client import stream
 from peerline.client.address import address
+from peerline.client.answers import AgentList, MessageList, NoteList, OneMessage, OneNote
 from peerline.client.backoff import pause_s
 from peerline.client.events import Event
 from peerline.client.records import (
@@ -39,26 +40,6 @@ _GRACE_S: Final = 5.0
 _OLD_HUB_PAUSE_S: Final = 0.5
 
 R = TypeVar("R", bound=Record)
-
-
-class _Agents(Record, frozen=True, kw_only=True):
-    agents: tuple[Agent, ...]
-
-
-class _Messages(Record, frozen=True, kw_only=True):
-    messages: tuple[Message, ...]
-
-
-class _Message(Record, frozen=True, kw_only=True):
-    message: Message
-
-
-class _Note(Record, frozen=True, kw_only=True):
-    note: Note
-
-
-class _Notes(Record, frozen=True, kw_only=True):
-    notes: tuple[Note, ...]
 
 
 class AsyncHub:
@@ -133,7 +114,7 @@ class AsyncHub:
     async def agents(self, *, include_offline: bool = False) -> tuple[Agent, ...]:
         """Who is in the project, ourselves included."""
         path = "/v1/agents?includeOffline=true" if include_offline else "/v1/agents"
-        return (await self._get(path, _Agents)).agents
+        return (await self._get(path, AgentList)).agents
 
     async def send(
         self,
@@ -178,7 +159,7 @@ class AsyncHub:
 
     async def get(self, message_id: str) -> Message:
         """The message as it is now; only its two ends may."""
-        return (await self._get(_message_path(message_id), _Message)).message
+        return (await self._get(_message_path(message_id), OneMessage)).message
 
     async def wait(self, message_id: str, timeout_s: float = WAIT_S) -> Message:
         """The message once it is final. Ending the wait, by time or by cancelling it, changes nothing at the hub.
@@ -203,7 +184,7 @@ class AsyncHub:
                 await self._world.sleep(pause)
                 continue
             failures = 0
-            message = decoded(answer, _Message).message
+            message = decoded(answer, OneMessage).message
             if message.final:
                 return message
             now = self._world.now()
@@ -220,11 +201,11 @@ class AsyncHub:
     async def cancel(self, message_id: str) -> Message:
         """Withdraw a request we sent; work already done is not undone."""
         answer = await self._session.call("DELETE", _message_path(message_id), repeatable=True)
-        return decoded(answer, _Message).message
+        return decoded(answer, OneMessage).message
 
     async def inbox(self) -> tuple[Message, ...]:
         """Requests that still need our reply, oldest first. Acknowledges nothing."""
-        return (await self._get(f"/v1/agents/{quote(self.agent.id, safe='')}/inbox", _Messages)).messages
+        return (await self._get(f"/v1/agents/{quote(self.agent.id, safe='')}/inbox", MessageList)).messages
 
     async def acknowledge(self, message_id: str, *, adapter: str | None = None) -> Acknowledged:
         """Take a request: it is not pushed again. Of several sessions, `first` tells which one has the work.
@@ -254,13 +235,13 @@ class AsyncHub:
             if message.reply is not None and trim(message.reply.content) == trim(content):
                 return message
             answer = await self._session.call("POST", _message_path(message_id) + "/reply", payload, repeatable=False)
-        return decoded(answer, _Message).message
+        return decoded(answer, OneMessage).message
 
     async def note(self, message_id: str, content: str) -> Note:
         """Tell the sender how far we are; it does not use up the one reply."""
         path = _message_path(message_id) + "/notes"
         answer = await self._session.call("POST", path, {"content": content}, repeatable=False)
-        return decoded(answer, _Note).note
+        return decoded(answer, OneNote).note
 
     async def trail(self, message_id: str) -> Trail:
         """Who observed what of a message, when; why it is not further, and what to do."""
@@ -268,14 +249,14 @@ class AsyncHub:
 
     async def notes(self, message_id: str) -> tuple[Note, ...]:
         """The notes on a message, oldest first."""
-        return (await self._get(_message_path(message_id) + "/notes", _Notes)).notes
+        return (await self._get(_message_path(message_id) + "/notes", NoteList)).notes
 
     async def sent(
         self, *, state: Literal["open", "undelivered", "final", "all"] = "all", limit: int | None = None
     ) -> tuple[Message, ...]:
         """What this agent sent, newest first; undelivered: nobody took it, and open or expired."""
         query = f"?state={state}" + (f"&limit={limit}" if limit is not None else "")
-        return (await self._get("/v1/messages" + query, _Messages)).messages
+        return (await self._get("/v1/messages" + query, MessageList)).messages
 
     async def fanout(
         self,

@@ -25,9 +25,10 @@ check: setup
 test:
 	@./test
 
-# Campaigns load the machine and its disk, so they run one after another.
+# The fault campaigns load the machine and its disk, so they run one after another; the others only compute.
 test-all: test
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -m slow --ignore=tests/faults -n 2 --dist load
+	$(BIN)/python -m pytest -m slow tests/faults
 
 bench: setup
 	$(BIN)/python -m bench

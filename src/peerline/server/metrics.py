@@ -14,7 +14,10 @@ from peerline.hub.wakeups import Wakeups
 from peerline.server.exchange import Answer, Response
 from peerline.server.exposition import CONTENT_TYPE, Series, Snapshot, render
 from peerline.server.routes import Call, Proof, Route
-from peerline.store.api import Store
+from peerline.store.api import Store, Tx
+
+Pending = tuple[Millis | None, int]
+"""When the oldest message that nobody has taken was sent, and how many there are."""
 
 HEADERS: Final = (
     ("content-type", CONTENT_TYPE),
@@ -48,10 +51,13 @@ class MetricRoutes:
         measure: Measure,
         now: Callable[[], Millis],
         version: str,
+        pending: Callable[[], Pending] | None = None,
     ) -> None:
+        """`pending` looks at the store from another thread: with many open messages that takes longer than anybody
+        should wait for a message. None: the store has no file that could be looked at."""
         self._store, self._agents, self._wakeups, self._journal = store, agents, wakeups, journal
         self._checkpoints, self._measure = checkpoints, measure
-        self._now, self._version = now, version
+        self._now, self._version, self._pending = now, version, pending
         self._timed: tuple[Route, ...] = ()
         self._stored_before: int | None = None
 
@@ -65,11 +71,17 @@ class MetricRoutes:
     def metrics(self, call: Call) -> Answer:
         """The table is counted once, at the first call; from then on what was sent and purged says the rest.
 
-        The text is made on a thread: loading the library takes longer than anybody should wait for a message.
+        The text is made on a thread too: loading the library takes its time.
         """
         after: Later[Response] = Later()
         loop = asyncio.get_running_loop()
-        count_all = self._stored_before is None
+        count_all, pending = self._stored_before is None, self._pending
+
+        def read(tx: Tx) -> tuple[Pending | None, int]:
+            return (
+                tx.messages.oldest_pending() if pending is None else None,
+                tx.messages.count() if count_all else 0,
+            )
 
         def rendered(done: asyncio.Future[bytes]) -> None:
             error = done.exception()
@@ -78,32 +90,40 @@ class MetricRoutes:
             else:
                 after.succeed(Response(status=200, headers=HEADERS, body=done.result()))
 
-        def looked(done: Later[tuple[int | None, int, int]]) -> None:
+        def looked(done: Later[tuple[Pending | None, int]]) -> None:
             if done.error is not None:
                 after.fail(done.error)
                 return
-            oldest, queued, stored = done.result()
+            found, stored = done.result()
             if count_all:
                 self._stored_before = stored - self._balance()
-            snapshot = self._snapshot(oldest, queued)
-            loop.run_in_executor(None, render, snapshot).add_done_callback(rendered)
+            snapshot = self._snapshot()
 
-        self._store.write(
-            lambda tx: (*tx.messages.oldest_pending(), tx.messages.count() if count_all else 0)
-        ).then(looked)  # fmt: skip
+            def write() -> bytes:
+                return render(self._with_pending(snapshot, found or (pending() if pending else (None, 0))))
+
+            loop.run_in_executor(None, write).add_done_callback(rendered)
+
+        self._store.write(read).then(looked)
         return after
 
     def _balance(self) -> int:
         return self._journal.counters["kxm_messages_sent_total"] - self._journal.counters["kxm_messages_purged_total"]
 
-    def _snapshot(self, oldest: Millis | None, queued: int) -> Snapshot:
+    def _with_pending(self, snapshot: Snapshot, found: Pending) -> Snapshot:
+        oldest, queued = found
         age_ms = 0 if oldest is None else max(0, self._now() - oldest)
+        more = (
+            ("kxm_undelivered_messages", "messages that no recipient has taken yet", queued),
+            ("kxm_oldest_unacknowledged_seconds", "age of the oldest of them", age_ms / 1000),
+        )
+        return snapshot._replace(gauges=(*snapshot.gauges, *more))
+
+    def _snapshot(self) -> Snapshot:
         counted = self._journal.counters
         gauges = (
             ("kxm_online_agents", "agents that are online", self._agents.online_count()),
             ("kxm_messages", "messages in the store", (self._stored_before or 0) + self._balance()),
-            ("kxm_undelivered_messages", "messages that no recipient has taken yet", queued),
-            ("kxm_oldest_unacknowledged_seconds", "age of the oldest of them", age_ms / 1000),
             ("kxm_open_streams", "open push streams", self._wakeups.streams),
             ("kxm_waits", "callers that wait for a message to become final", self._wakeups.waits),
             ("kxm_wal_pages", "length of SQLite's write-ahead log", self._checkpoints.pages),

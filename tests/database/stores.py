@@ -34,7 +34,6 @@ def add(connection: apsw.Connection, number: int, text: str) -> None:
         (number,),
     )
     connection.execute("INSERT INTO body VALUES (?, ?)", (number, text))
-    connection.execute("UPDATE agent SET open_count = open_count + 1 WHERE id = 'to'")
     connection.execute("COMMIT")
 
 

@@ -245,3 +245,21 @@ def test_a_log_that_somebody_holds_stops_changes_but_not_readings(connection: ap
     assert writer.submit(lambda sql: sql.rows("SELECT n FROM t")).result() == [(1,)]
     assert isinstance(writer.submit(put(2)).error, Busy)
     assert alarms == [20_000, 20_000]
+
+
+def test_a_listener_that_fails_takes_nothing_from_the_others(connection: apsw.Connection) -> None:
+    turn = Turn()
+    faults: list[BaseException] = []
+    writer = a_writer(connection, soon=turn, oops=faults.append)
+
+    def broken(done: Later[int]) -> None:
+        raise RuntimeError("a bug")
+
+    writer.submit(put(1)).then(broken)
+    second = writer.submit(put(2))
+    turn.end()
+    assert second.result() == 2
+    assert [str(fault) for fault in faults] == ["a bug"]
+    third = writer.submit(put(3))
+    turn.end()
+    assert third.result() == 3

@@ -25,7 +25,7 @@ from peerline.hub.messages import Messages
 from peerline.hub.projects import Projects
 from peerline.hub.sweeper import Sweeper
 from peerline.hub.wakeups import Wakeups
-from peerline.store.api import Store, Tables
+from peerline.store.api import Hint, Store, Tables
 from peerline.store.migrations import MIGRATIONS
 
 START_S = 1_800_000_000.0
@@ -94,7 +94,7 @@ class Parts:
         migrate(self.connection, MIGRATIONS)
         self.clock = HubClock(lambda: self.time.wall_s, lambda: self.time.monotonic_s)
         self.wakeups = Wakeups()
-        self.tables = Tables(self.wakeups.fire)
+        self.tables = Tables(self._committed)
         self.checkpoints = Checkpoints(path, background=False)
         self.writer = Writer(self.connection, self.checkpoints, Inline(), self.tables)
         self.store = Store(self.writer, self.tables)
@@ -124,6 +124,10 @@ class Parts:
             RETENTION_MS,
             self.store,
         )
+
+    def _committed(self, hints: list[Hint]) -> None:
+        self.wakeups.fire(hints)
+        self.journal.committed(hints)
 
     def register(
         self, name: str, project: str = "demo", resume: str | None = None, host: str | None = None

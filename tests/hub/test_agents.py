@@ -38,7 +38,7 @@ def test_an_agent_is_online_while_any_session_is(hub: Parts) -> None:
     for registered, left in ((first, Presence.ONLINE), (second, Presence.OFFLINE)):
         proof = hub.agents.proven(registered.agent.id, registered.key)
         assert proof
-        hub.agents.unregister(first.agent, proof[1])
+        hub.agents.unregister(first.agent, proof.key)
         assert hub.agents.presence(first.agent.id) is left
 
 
@@ -77,18 +77,20 @@ def test_presence_goes_from_online_over_stale_to_offline_and_one_call_brings_it_
         hub.agents.target("demo", "reviewer", False)
     proof = hub.agents.proven(agent.id, registered.key)
     assert proof
-    hub.agents.heard(agent, proof[1])
+    hub.agents.heard(proof)
     assert hub.agents.presence(agent.id) is Presence.ONLINE
 
 
 def test_the_others_of_a_project_are_told_who_comes_and_goes(hub: Parts) -> None:
-    lead = hub.agent("lead")
+    lead = hub.register("lead")
     stranger = hub.agent("stranger", project="other")
-    _, screen = hub.watch(lead)
+    _, screen = hub.watch(lead.agent)
     _, foreign = hub.watch(stranger)
     hub.agent("reviewer")
     hub.time.step(31)
-    hub.agents.heard(lead, next(iter(hub.agents._roster.by_id(lead.id).sessions)))  # type: ignore[union-attr]
+    proof = hub.agents.proven(lead.agent.id, lead.key)
+    assert proof
+    hub.agents.heard(proof)
     hub.agents.sweep()
     assert [('"online":true' in data, "reviewer" in data) for data in screen.frames("presence")] == [
         (True, True),
@@ -102,7 +104,7 @@ def test_a_restart_keeps_keys_and_who_was_online(tmp_path: Path) -> None:
     here, gone = hub.register("here"), hub.register("gone")
     proof = hub.agents.proven(gone.agent.id, gone.key)
     assert proof
-    hub.agents.unregister(gone.agent, proof[1])
+    hub.agents.unregister(gone.agent, proof.key)
     hub.time.step(5)
     hub = hub.restarted(tmp_path)
     assert hub.agents.presence(here.agent.id) is Presence.ONLINE
@@ -127,7 +129,7 @@ def test_many_sessions_of_one_agent_stay_few_rows(hub: Parts) -> None:
     for _ in range(100):
         proof = hub.agents.proven(registered.agent.id, registered.key)
         assert proof
-        hub.agents.unregister(registered.agent, proof[1])
+        hub.agents.unregister(registered.agent, proof.key)
         registered = hub.register("cli", resume=registered.key)
     rows = hub.connection.execute("SELECT key_digest FROM session").fetchall()
     assert 1 <= len(rows) <= 17

@@ -5,6 +5,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +50,9 @@ from peerline.server.ops import OpsRoutes
 from peerline.server.projects import ProjectRoutes
 from peerline.server.routes import Routes
 from peerline.settings import HubSettings
-from peerline.store.api import Store, Tables
+from peerline.store.api import Hint, Store, Tables
 from peerline.store.migrations import MIGRATIONS
+from peerline.store.pending import pending
 from peerline.store.tables.agents import AgentTable
 from peerline.store.tables.tokens import TokenTable
 
@@ -125,14 +127,15 @@ class Hub:
     def __init__(
         self, settings: HubSettings, connection: Any, checkpoints: Checkpoints, log: Log, probe: Probe | None
     ) -> None:
-        self._settings, self._checkpoints, self._log = settings, checkpoints, log
+        self._settings, self._checkpoints = settings, checkpoints
+        self._flush_log: Callable[[], None] = getattr(log, "flush", lambda: None)
         self._clock = HubClock(time.time, time.monotonic)
         self._fatal: BaseException | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
         self._probe = probe
         self.wakeups = Wakeups()
-        tables = Tables(self.wakeups.fire)
+        tables = Tables(self._committed)
         self.committer = Threaded(self._settle)
         self.measure = Measure(time.perf_counter)
         self.writer = Writer(
@@ -143,6 +146,7 @@ class Hub:
             soon=self._soon,
             probe=probe,
             fatal=self._die,
+            oops=self._oops,
             alarm=self._log_is_held,
             measure=self.measure,
         )
@@ -178,15 +182,13 @@ class Hub:
         call_later = asyncio.get_running_loop().call_later
         metrics = MetricRoutes(
             self.store, self.agents, self.wakeups, self.journal, self._checkpoints, self.measure,
-            self._clock.now, __version__,
+            self._clock.now, __version__, None if storage == "memory" else partial(pending, self._settings.data_path),
         )  # fmt: skip
         openapi = OpenApiRoutes(__version__)
         parts = (
             HealthRoutes(self.agents, self.store, storage, lambda: self.store.trouble, __version__),
             AgentRoutes(self.agents, self.messages, self.projects, auth, os.geteuid()),
-            MessageRoutes(
-                self.messages, self.wakeups, self._settings.message_ttl_ms, call_later, self._clock.now
-            ),
+            MessageRoutes(self.messages, self.wakeups, self._settings.message_ttl_ms, call_later, self._clock.now),
             EventRoutes(self.store, self.agents, self.wakeups, self.facts, auth, self._clock, self.wheel, self._probe),
             LeaseRoutes(self.leases),
             OpsRoutes(self.overview, self.wakeups, self.wheel, self._clock.now),
@@ -267,8 +269,13 @@ class Hub:
 
     def _flush(self) -> None:
         self.facts.flush()
+        self._flush_log()
         for watcher in self.wakeups.watchers:
             watcher.flush()
+
+    def _committed(self, hints: list[Hint]) -> None:
+        self.wakeups.fire(hints)
+        self.journal.committed(hints)
 
     def _soon(self, call: Callable[[], None]) -> None:
         assert self._loop is not None

@@ -90,6 +90,19 @@ class Later(Generic[T]):
         self.then(settled)
         return after
 
+    def become(self, change: Callable[[T], U]) -> "Later[U]":
+        """This very result, changed in place when it comes: for its only owner, and before anybody else listens."""
+
+        def settled(_: Later[T]) -> None:
+            if self.error is None:
+                try:
+                    self.value = change(self.value)  # type: ignore[arg-type, assignment]
+                except BaseException as error:
+                    self.error = error
+
+        self.then(settled)
+        return self  # type: ignore[return-value]
+
     def __await__(self) -> Generator[Any, None, T]:
         if not self.settled:
             waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()

@@ -30,6 +30,14 @@ class _Job:
         self.error: BaseException | None = None
 
 
+class Kept(Exception):
+    """Raised by a work whose changes are to stay although `error` is its outcome."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
 class _Unfinished(Exception):
     """A work raised after it had changed something."""
 
@@ -67,7 +75,7 @@ class Writer:
     of the loop's turn, so that everything that arrived in one turn is one group; the default calls at once.
 
     `probe` is told each point of a group: "begun", "worked", "before_commit", "committed". `fatal` is called once when
-    the disk refused an fsync: the process must end. `alarm` gets the log's length in pages when it is held open.
+    the disk refused an fsync: the process must end. `oops` is told what a listener did wrong. `alarm` gets the log's length in pages when it is held open.
     """
 
     def __init__(
@@ -80,6 +88,7 @@ class Writer:
         soon: Callable[[Callable[[], None]], object] = lambda call: call(),
         probe: Callable[[str], None] | None = None,
         fatal: Callable[[BaseException], None] = lambda error: None,
+        oops: Callable[[BaseException], None] = lambda error: None,
         alarm: Callable[[int], None] = lambda pages: None,
         measure: Measure | None = None,
     ) -> None:
@@ -92,6 +101,7 @@ class Writer:
         self._committer, self._scope, self._soon = committer, scope, soon
         scope.bind(self._sql)
         self._probe, self._fatal, self._alarm, self._measure = probe, fatal, alarm, measure
+        self._oops = oops
         self._jobs: deque[_Job] = deque()
         self._running = self._looping = self._again = False
         self._writable = True
@@ -212,7 +222,9 @@ class Writer:
             try:
                 job.value = job.work(enter())
                 job.aside = aside()
-                job.error = None
+                job.error = None  # of an earlier run of the same work
+            except Kept as kept:
+                job.aside, job.error = aside(), kept.error
             except Exception as error:
                 if failure.whole_group(error):
                     raise
@@ -220,7 +232,7 @@ class Writer:
                     execute("ROLLBACK TO work")
                 elif sql.writes != before:
                     raise _Unfinished from error
-                job.error = error
+                job.aside, job.error = None, error
             if careful:
                 execute("RELEASE work")
             if probe:
@@ -305,15 +317,23 @@ class Writer:
         self._answer(group)
 
     def _answer(self, group: Group) -> None:
-        """Hand the outcomes back, then go on with what was queued meanwhile."""
-        done, refused = self._scope.done, self._scope.refused
+        """Hand the outcomes back, then go on with what was queued meanwhile. Whatever a listener does wrong, the
+        others get theirs."""
         for job in group:
-            if job.error is not None:
-                if isinstance(job.error, Unavailable):
-                    refused(job.error)
-                job.later.fail(job.error)
-            else:
-                if job.aside is not None:
-                    done(job.aside)
-                job.later.succeed(job.value)
+            try:
+                self._settle(job)
+            except Exception as error:
+                self._oops(error)
         self._next()
+
+    def _settle(self, job: _Job) -> None:
+        if job.error is None:
+            if job.aside is not None:
+                self._scope.done(job.aside)
+            job.later.succeed(job.value)
+            return
+        if isinstance(job.error, Unavailable):
+            self._scope.refused(job.error)
+        elif job.aside is not None:
+            self._scope.done(job.aside)
+        job.later.fail(job.error)

@@ -40,6 +40,18 @@ class Registered(NamedTuple):
     lookalike: str | None
 
 
+class Proven(NamedTuple):
+    """A member and the session whose key was shown; it holds while that session does."""
+
+    member: Member
+    session: Session
+    key: bytes
+
+    @property
+    def holds(self) -> bool:
+        return self.member.sessions.get(self.key) is self.session
+
+
 class Agents:
     """Presence lives here and is flushed by the sweeper; only a registration waits for the disk."""
 
@@ -167,23 +179,23 @@ class Agents:
                 return other.agent.name
         return None
 
-    def proven(self, agent: str, key: str) -> tuple[Member, bytes] | None:
-        """The member that `key` proves and the key's digest, or None; changes nothing."""
+    def proven(self, agent: str, key: str) -> Proven | None:
+        """Whom `key` proves, or None; changes nothing."""
         member = self._roster.by_id(agent)
         if member is None:
             return None
         key_digest = digest(key)
-        return (member, key_digest) if key_digest in member.sessions else None
+        session = member.sessions.get(key_digest)
+        return None if session is None else Proven(member, session, key_digest)
 
-    def heard(self, agent: Agent, key_digest: bytes) -> None:
+    def heard(self, proven: Proven, monotonic: Millis | None = None) -> None:
         """An authenticated call: the session's lease runs anew, without a disk write."""
-        member = self._roster.by_id(agent.id)
-        session = member.sessions.get(key_digest) if member is not None else None
-        if member is None or session is None:
-            return
-        session.lease_until = self._clock.monotonic() + self.lease_ms
-        member.last_seen_at = self._clock.now()
-        self._heard[key_digest] = agent.id
+        if monotonic is None:
+            monotonic = self._clock.monotonic()
+        member, session, key_digest = proven
+        session.lease_until = monotonic + self.lease_ms
+        member.last_seen_at = self._clock.at(monotonic)
+        self._heard[key_digest] = member.agent.id
         if not session.online:
             session.online = True
             if member.settle():

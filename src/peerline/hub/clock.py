@@ -25,6 +25,10 @@ class HubClock:
     def now(self) -> Millis:
         return int((self._offset + self._monotonic()) * 1000)
 
+    def at(self, monotonic: Millis) -> Millis:
+        """Hub time at a monotonic moment of now."""
+        return int(self._offset * 1000) + monotonic
+
     def monotonic(self) -> Millis:
         return int(self._monotonic() * 1000)
 

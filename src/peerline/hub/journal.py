@@ -1,12 +1,13 @@
 """What the hub says about itself: log lines without bodies, and counters since the start (spec/hub.md 9.12)."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from peerline.core.ids import Millis
 from peerline.core.message import Message
 from peerline.core.redaction import redacted
+from peerline.store.api import Hint
 from peerline.wire.instants import instant
 
 Line = dict[str, Any]
@@ -21,6 +22,14 @@ COUNTED = {
     "lease_acquired": "kxm_leases_granted_total",
     "lease_denied": "kxm_leases_refused_total",
     "lease_released": "kxm_leases_released_total",
+}
+
+
+TOLD = {
+    "message": "message_sent",
+    "reply": "message_replied",
+    "cancelled": "message_cancelled",
+    "expired": "message_expired",
 }
 
 
@@ -40,17 +49,30 @@ class Journal:
     def _line(self, event: str, level: str, about: Line) -> None:
         self._write({"timestamp": instant(self._now()), "level": level, "component": "hub", "event": event, **about})
 
+    def committed(self, hints: Sequence[Hint]) -> None:
+        """One line for each message that was sent or became final in a commit."""
+        for hint in hints:
+            message = hint.message
+            event = TOLD.get(hint.kind)
+            if event is not None and (hint.kind != "expired" or hint.agent == message.sender):
+                self.message(event, message)
+
     def message(self, event: str, message: Message) -> None:
         """The hot one: its members are known to be no secrets, so nothing is searched."""
         self.counters[COUNTED[event]] += 1
-        about = {
-            "id": message.id,
-            "project": message.project,
-            "status": message.status,
-            "delivery": message.delivery,
-            "from": message.sender,
-            "fromName": message.sender_name,
-            "to": message.recipient,
-            "toName": message.recipient_name,
-        }
-        self._line(event, "info", about)
+        self._write(
+            {
+                "timestamp": instant(self._now()),
+                "level": "info",
+                "component": "hub",
+                "event": event,
+                "id": message.id,
+                "project": message.project,
+                "status": message.status,
+                "delivery": message.delivery,
+                "from": message.sender,
+                "fromName": message.sender_name,
+                "to": message.recipient,
+                "toName": message.recipient_name,
+            }
+        )

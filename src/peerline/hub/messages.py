@@ -11,6 +11,7 @@ from peerline.core.limits import NOTES_PER_MESSAGE
 from peerline.core.message import Message, Status
 from peerline.core.trail import Fact, Observed, Standing, facts, standing
 from peerline.database.later import Later
+from peerline.database.writer import Kept
 from peerline.hub.agents import Agents
 from peerline.hub.facts import Facts
 from peerline.hub.journal import Journal
@@ -84,24 +85,17 @@ class Messages:
             tx.wake(recipient.id, "message", message)
             return message, False
 
-        later = self._store.write(work)
-        later.then(self._sent)
-        return later
+        return self._store.write(work)
 
-    def _sent(self, sent: Later[tuple[Message, bool]]) -> None:
-        if not sent.failed and not (outcome := sent.result())[1]:
-            self._journal.message("message_sent", outcome[0])
-
-    def get(self, message_id: MessageId, by: Agent, *, reading: bool = True) -> Later[Message]:
+    def get(self, message_id: MessageId, by: Agent) -> Later[Message]:
         """Read a message as one of its two ends; the trail remembers who read what."""
         later = self._change(message_id, lambda message, now: message.seen_by(by.id))
 
         def seen(read: Later[Message]) -> None:
-            if not read.failed:
-                self._seen(read.result(), by)
+            if read.value is not None:
+                self._seen(read.value, by)
 
-        if reading:
-            later.then(seen)
+        later.then(seen)
         return later
 
     def _seen(self, message: Message, by: Agent) -> None:
@@ -113,22 +107,22 @@ class Messages:
 
     def acknowledge(self, message_id: MessageId, by: Agent, adapter: str | None = None) -> Later[tuple[Message, bool]]:
         """Take a message; True for the acknowledgement that took it."""
-        first = [False]
+        now = self._now()
 
-        def move(message: Message, now: Millis) -> Message:
-            after = message.acknowledged(by.id, now)
-            first[0] = after is not message
-            return after
+        def work(tx: Tx) -> tuple[Message, bool]:
+            before = tx.messages.get(message_id)
+            after = _moved(tx, before, lambda message, now: message.acknowledged(by.id, now), now)
+            return after, after is not before
 
-        later = self._change(message_id, move)
+        later = self._store.write(work)
         if adapter is not None:
 
-            def taken(moved: Later[Message]) -> None:
-                if not moved.failed:
-                    self._facts.observed(moved.result().number, Observed.ACKNOWLEDGED, by.id, f"by {adapter}")
+            def taken(done: Later[tuple[Message, bool]]) -> None:
+                if done.value is not None:
+                    self._facts.observed(done.value[0].number, Observed.ACKNOWLEDGED, by.id, f"by {adapter}")
 
             later.then(taken)
-        return later.map(lambda message: (message, first[0]))
+        return later
 
     def reply(self, message_id: MessageId, by: Agent, text: str) -> Later[Message]:
         """Answer a message, once."""
@@ -139,38 +133,7 @@ class Messages:
 
     def _change(self, message_id: MessageId, move: Move) -> Later[Message]:
         now = self._now()
-        changed: list[Message] = []
-
-        def work(tx: Tx) -> Message | PeerlineError:
-            changed.clear()
-            before = tx.messages.get(message_id)
-            current = before
-            if before.due(now):
-                current = _finish(tx, before.expired(now))
-                changed.append(current)
-            try:
-                after = move(current, now)
-            except PeerlineError as refused:
-                if current is before:
-                    raise
-                return refused  # the expiry stands, whatever the caller is told
-            if after is current:
-                return after
-            if after.open:
-                tx.messages.save_delivered(after)
-            else:
-                after = _finish(tx, after)
-                changed.append(after)
-            return after
-
-        def outcome(result: Message | PeerlineError) -> Message:
-            for message in changed:
-                self._journal.message(f"message_{message.status}", message)
-            if isinstance(result, PeerlineError):
-                raise result
-            return result
-
-        return self._store.write(work).map(outcome)
+        return self._store.write(lambda tx: _moved(tx, tx.messages.get(message_id), move, now))
 
     def inbox(self, agent: Agent) -> Later[list[Message]]:
         """The agent's open requests in order; acknowledges nothing."""
@@ -252,18 +215,14 @@ class Messages:
     def expire_due(self, most: int) -> Later[int]:
         """Expire up to `most` messages whose time is over; returns how many."""
         now = self._now()
-        gone: list[Message] = []
 
         def work(tx: Tx) -> int:
-            gone[:] = [_finish(tx, m.expired(now)) for m in tx.messages.list(sql.DUE, now=now, most=most)]
-            return len(gone)
+            due = tx.messages.list(sql.DUE, now=now, most=most)
+            for message in due:
+                _finish(tx, message.expired(now))
+            return len(due)
 
-        def done(count: int) -> int:
-            for message in gone:
-                self._journal.message("message_expired", message)
-            return count
-
-        return self._store.write(work).map(done)
+        return self._store.write(work)
 
     def purge(self, retention_ms: int, most: int) -> Later[int]:
         before = self._now() - retention_ms
@@ -285,6 +244,26 @@ def expire_for(tx: Tx, agent: AgentId, now: Millis) -> None:
     """Expire the agent's overdue requests before it is shown any."""
     for message in tx.messages.list(sql.DUE_FOR, agent=agent, now=now):
         _finish(tx, message.expired(now))
+
+
+def _moved(tx: Tx, before: Message, move: Move, now: Millis) -> Message:
+    """The message after its time and then `move` had their say. An expiry stays, whatever the caller is told.
+
+    Raises: what `move` raises.
+    """
+    current = _finish(tx, before.expired(now)) if before.due(now) else before
+    try:
+        after = move(current, now)
+    except PeerlineError as refused:
+        if current is before:
+            raise
+        raise Kept(refused) from None
+    if after is current:
+        return after
+    if after.open:
+        tx.messages.save_delivered(after)
+        return after
+    return _finish(tx, after)
 
 
 def _finish(tx: Tx, message: Message) -> Message:

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from urllib.parse import unquote_to_bytes
 
 from peerline.core.errors import Invalid, InvalidRequest, PeerlineError, RouteNotFound, Stopping, TooMany, WrongMedia
-from peerline.core.ids import Entropy, random_id
+from peerline.core.ids import Entropy, Millis, random_id
 from peerline.core.rate import RateWindow
 from peerline.database.later import Later
 from peerline.hub.agents import Agents
 from peerline.hub.clock import HubClock
 from peerline.hub.journal import Journal
 from peerline.server.auth import Auth, Caller
-from peerline.server.exchange import Answer, Peer, Request, Response, Stream
+from peerline.server.exchange import Answer, Head, Peer, Request, Response, Stream
 from peerline.server.guards import Guard
 from peerline.server.refusals import error_answer, refusal
 from peerline.server.routes import Call, Proof, Route, Routes
@@ -67,27 +67,33 @@ class HubApplication:
 
     def _answer(self, request: Request) -> Answer:
         self._journal.counters["kxm_requests_total"] += 1
-        self._guard.check(request)
+        head = request.head
+        if head is None:
+            head = request.head = Head(request.headers)
+        if not head.admitted:
+            self._guard.check(request)
+            head.admitted = True
+        monotonic = self._clock.monotonic()
         found = self._routes.find(request.method, request.path)
         if found is None:
-            self._count(request, request.peer.address)
+            self._count(request, request.peer.address, monotonic)
             raise RouteNotFound("route not found", nextAction="see_openapi_json")
         route, parameters = found
         request.timing = route.timing
         caller, unproven = self._prove(route, request)
         if route.limited:
-            self._count(request, caller.agent.id if caller is not None else request.peer.address)
+            self._count(request, caller.agent.id if caller is not None else request.peer.address, monotonic)
         if unproven is not None:
             raise unproven
         if self.stopping and request.method != "GET":
             raise Stopping("the hub is stopping", nextAction="retry")
         if caller is not None:
-            self._agents.heard(caller.agent, caller.key)
-        return route.answer(self._call(route, parameters, request, caller))
+            self._agents.heard(caller.proven, monotonic)
+        return route.answer(self._call(route, parameters, request, head, caller))
 
-    def _count(self, request: Request, key: str) -> None:
+    def _count(self, request: Request, key: str, monotonic: Millis) -> None:
         """One more request of that caller. Raises: TooMany."""
-        verdict = self._rates.count(key, self._clock.monotonic())
+        verdict = self._rates.count(key, monotonic)
         request.lines += f"x-ratelimit-limit: {verdict.limit}\r\nx-ratelimit-remaining: {verdict.remaining}\r\n"
         if not verdict.allowed:
             raise TooMany("request rate limit exceeded", retryAfter=verdict.retry_after_s, nextAction="wait")
@@ -105,14 +111,13 @@ class HubApplication:
             return None, error
         return None, None
 
-    def _call(self, route: Route, raw: dict[str, str], request: Request, caller: Caller | None) -> Call:
-        parameters = {name: segment(value) for name, value in raw.items()} if raw else raw
+    def _call(self, route: Route, raw: dict[str, str], request: Request, head: Head, caller: Caller | None) -> Call:
+        parameters = {name: segment(value) for name, value in raw.items()} if "%" in request.path else raw
         if route.fields is None:
             return Call(request, parameters, {}, caller)
-        if not request.headers.get("content-type", "").lower().startswith("application/json"):
-            raise WrongMedia("content-type must be application/json")
-        if request.headers.get("content-encoding", "identity").lower() != "identity":
-            raise WrongMedia("content-encoding is not supported")
+        if not head.json:
+            check_media(request)
+            head.json = True
         body = decode(request.body)
         if route.strict:
             refuse_unknown(route.fields, body)
@@ -121,18 +126,16 @@ class HubApplication:
     def _after(
         self, answer: Later[Response] | Later[Response | Stream], request: Request, began: float
     ) -> Later[Response]:
-        after: Later[Response] = Later()
-
         def settled(done: Later[Response]) -> None:
-            response = done.value if done.error is None else self._refused(done.error, request)
-            assert response is not None
-            response.lines = request.lines
+            if done.error is not None:
+                done.value, done.error = self._refused(done.error, request), None
+            assert done.value is not None
+            done.value.lines = request.lines
             if request.timing is not None:
                 request.timing.record(self._timer() - began)
-            after.succeed(response)
 
         answer.then(settled)  # type: ignore[arg-type]
-        return after
+        return answer  # type: ignore[return-value]
 
     def _refused(self, error: BaseException, request: Request) -> Response:
         response = refusal(error, request.id)
@@ -157,6 +160,14 @@ class HubApplication:
         response.headers += (("x-request-id", request_id), ("referrer-policy", "no-referrer"))
         response.close = True
         return response
+
+
+def check_media(request: Request) -> None:
+    """Raises: WrongMedia."""
+    if not request.headers.get("content-type", "").lower().startswith("application/json"):
+        raise WrongMedia("content-type must be application/json")
+    if request.headers.get("content-encoding", "identity").lower() != "identity":
+        raise WrongMedia("content-encoding is not supported")
 
 
 def segment(raw: str) -> str:

@@ -5,9 +5,8 @@ from typing import NamedTuple
 from peerline.core.access import Access, digest
 from peerline.core.agent import Agent
 from peerline.core.errors import AdminAuthNotConfigured, InvalidAgentIdentity, Unproven
-from peerline.hub.agents import Agents
+from peerline.hub.agents import Agents, Proven
 from peerline.hub.clock import HubClock
-from peerline.hub.roster import Member
 from peerline.server.exchange import Request
 
 
@@ -17,25 +16,21 @@ class Caller(NamedTuple):
     agent: Agent
     key: bytes
     token: bytes | None
+    proven: Proven
 
 
 class Known(NamedTuple):
-    """A proof that was checked before: it holds while the session exists and no token has changed."""
+    """A proof that was checked before: it holds while its session does and no token has changed."""
 
-    member: Member
-    key: bytes
-    token: bytes | None
+    caller: Caller
     generation: int
 
 
-KNOWN = 20_000
-
-
 class Auth:
-    """Hashing the same key and token for each request would cost as much as the request; proofs are remembered."""
+    """Hashing the same key and token for each request would cost as much as the request: proofs are remembered, with
+    the header block that showed them."""
 
     def __init__(self, access: Access, agents: Agents, clock: HubClock) -> None:
-        self._known: dict[tuple[str, str, str], Known] = {}
         self._access, self._agents, self._clock = access, agents, clock
 
     def agent(self, request: Request, agent_id: str | None = None) -> Caller:
@@ -43,22 +38,22 @@ class Auth:
 
         Raises: InvalidAgentIdentity, Unproven
         """
+        head = request.head
+        if head is not None and agent_id is None and type(known := head.known) is Known:
+            caller = known.caller
+            proven = caller.proven
+            if known.generation == self._access.generation and proven.holds and proven.member.agent is caller.agent:
+                return caller
         headers = request.headers
         claimed = agent_id if agent_id is not None else headers.get("x-kxm-agent-id", "")
-        shown = (claimed, headers.get("x-kxm-agent-key", ""), headers.get("authorization", ""))
-        known = self._known.get(shown)
-        if known is not None and known.generation == self._access.generation and known.key in known.member.sessions:
-            return Caller(known.member.agent, known.key, known.token)
-        proven = self._agents.proven(claimed, shown[1])
-        if proven is None:
+        found = self._agents.proven(claimed, headers.get("x-kxm-agent-key", ""))
+        if found is None:
             raise InvalidAgentIdentity("invalid agent identity", nextAction="reconnect_with_current_agent_key")
-        member, key = proven
-        token = self.project(request, member.agent.project)
-        if self._access.lasting(member.agent.project):
-            if len(self._known) >= KNOWN:
-                self._known.clear()
-            self._known[shown] = Known(member, key, token, self._access.generation)
-        return Caller(member.agent, key, token)
+        agent = found.member.agent
+        caller = Caller(agent, found.key, self.project(request, agent.project), found)
+        if head is not None and agent_id is None and self._access.lasting(agent.project):
+            head.known = Known(caller, self._access.generation)
+        return caller
 
     def project(self, request: Request, project: str) -> bytes | None:
         """The digest of the token that opens `project`. Raises: Unproven."""

@@ -104,7 +104,7 @@ class EventRoutes:
             raise PresenceStreamForbidden("presence-only streams are for agents of model tui")
         if len(self._wakeups.feeds(agent.id)) >= limits.STREAMS_PER_AGENT:
             raise TooManyStreams(f"an agent may have {limits.STREAMS_PER_AGENT} streams", nextAction="close_a_stream")
-        self._agents.heard(agent, caller.key)
+        self._agents.heard(caller.proven)
         now = self._clock.now()
         feed = Feed(
             agent,

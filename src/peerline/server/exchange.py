@@ -1,6 +1,6 @@
 """One HTTP exchange as the routes see it, whoever carries the bytes.
 
-Two callers carry them: `server.asgi` (plain ASGI) and `server.protocol` (uvicorn's httptools protocol). Both read the
+Two callers carry them: `server.protocol` (on httptools' parser) and `server.asgi` (plain ASGI). Both read the
 whole request (headers ≤ 16 KiB, body ≤ 256 KiB), build a `Request`, call `Application.answer` on the event loop's
 thread, and write what comes back: a `Response` at once, a `Later[Response]` when it settles, or a `Stream`.
 """
@@ -22,13 +22,30 @@ class Peer:
     uid: int | None = None
 
 
+class Head:
+    """A header block: an agent sends the same one with each request, so what follows from it alone is found out once.
+
+    `headers` have lower-case names; of a repeated header the values are joined with ", ". The callers may hand out one
+    `Head` for every request with these bytes over the same kind of socket. The rest is the application's: whether the
+    guard let it in, whether it announces JSON, and whom it proves.
+    """
+
+    __slots__ = ("admitted", "headers", "json", "known")
+
+    def __init__(self, headers: Mapping[str, str]) -> None:
+        self.headers = headers
+        self.admitted = False
+        self.json: bool | None = None
+        self.known: object = None
+
+
 @dataclass(slots=True, kw_only=True)
 class Request:
     """`headers` have lower-case names; of a repeated header the values are joined with ", ".
 
     `path` is the raw path, percent escapes and all; `query` the raw query string. `id` is the request id that every
-    answer carries in `x-request-id`; `Application.answer` sets it, and `lines`: the header lines that differ from answer to answer. `timing` is where the time until the answer is
-    recorded; None for what only waits.
+    answer carries in `x-request-id`; `Application.answer` sets it, and `lines`: the header lines that differ from
+    answer to answer. `timing` is where the time until the answer is recorded; None for what only waits.
     """
 
     method: str
@@ -40,6 +57,7 @@ class Request:
     id: str = ""
     lines: str = ""
     timing: Histogram | None = None
+    head: Head | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -75,7 +93,7 @@ class Sink(Protocol):
 class Stream:
     """A body without an end. The caller writes status and headers (no length, `connection: keep-alive`, body until
     close), then calls `opened(sink)` once, `resumed()` each time the sink can take more again, `closed()` once when
-    the connection is gone. Subclasses override all three."""
+    the connection is gone; if the caller left before it was opened, `closed()` alone. Subclasses override all three."""
 
     headers: tuple[tuple[str, str], ...] = ()
     lines: str = ""

@@ -1,13 +1,19 @@
 """Health and readiness: no credential, no rate limit, and health never waits for the store (spec/hub.md 3.6)."""
 
+import asyncio
 from collections.abc import Callable
 
+from peerline.core.ids import AgentId
 from peerline.database.later import Later
 from peerline.hub.agents import Agents
 from peerline.server.exchange import Answer, Response
 from peerline.server.refusals import json_answer
 from peerline.server.routes import Call, Proof, Route
 from peerline.store.api import Store
+
+
+NOBODY = AgentId("")
+READY_S = 8.0  # longer than another process's lock is waited for
 
 
 class HealthRoutes:
@@ -36,8 +42,11 @@ class HealthRoutes:
         after: Later[Response] = Later()
 
         def looked(done: Later[int]) -> None:
-            ok = not done.failed and self._trouble() is None
-            after.succeed(json_answer({"ok": ok, "storage": self._storage}, 200 if ok else 503))
+            after.succeed(self._verdict(not done.failed and self._trouble() is None))
 
-        self._store.write(lambda tx: tx.agents.got("")).then(looked)  # type: ignore[arg-type]
+        self._store.write(lambda tx: tx.agents.got(NOBODY)).then(looked)
+        asyncio.get_running_loop().call_later(READY_S, lambda: after.succeed(self._verdict(False)))
         return after
+
+    def _verdict(self, ok: bool) -> Response:
+        return json_answer({"ok": ok, "storage": self._storage}, 200 if ok else 503)

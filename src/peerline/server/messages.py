@@ -68,7 +68,7 @@ class MessageRoutes:
 
     def send(self, call: Call) -> Answer:
         asked = draft(call.body, self._default_ttl_ms)
-        return self._messages.send(call.by.agent, asked).map(_sent)
+        return self._messages.send(call.by.agent, asked).become(_sent)
 
     def list(self, call: Call) -> Answer:
         query = members(call.request)
@@ -86,9 +86,9 @@ class MessageRoutes:
             wait_ms = integer("waitMs", members(call.request).get("waitMs"), 0, AWAIT_MAX_MS, 0)
         message_id, by = MessageId(call.parameters["id"]), call.by.agent
         if wait_ms == 0:
-            return self._messages.get(message_id, by).map(_message)
+            return self._messages.get(message_id, by).become(_message)
         call.request.timing = None
-        return self._wait(message_id, call, wait_ms).map(_message)
+        return self._wait(message_id, call, wait_ms).become(_message)
 
     def _wait(self, message_id: MessageId, call: Call, wait_ms: int) -> Later[Message]:
         """The message once it is final, or as it is when the wait ends."""
@@ -119,14 +119,14 @@ class MessageRoutes:
 
     def acknowledge(self, call: Call) -> Answer:
         adapter = read(ACKNOWLEDGE, call.body)["adapter"]
-        return self._messages.acknowledge(MessageId(call.parameters["id"]), call.by.agent, adapter).map(_taken)
+        return self._messages.acknowledge(MessageId(call.parameters["id"]), call.by.agent, adapter).become(_taken)
 
     def reply(self, call: Call) -> Answer:
         text = REPLY[0].read(call.body)
-        return self._messages.reply(MessageId(call.parameters["id"]), call.by.agent, text).map(_message)
+        return self._messages.reply(MessageId(call.parameters["id"]), call.by.agent, text).become(_message)
 
     def cancel(self, call: Call) -> Answer:
-        return self._messages.cancel(MessageId(call.parameters["id"]), call.by.agent).map(_message)
+        return self._messages.cancel(MessageId(call.parameters["id"]), call.by.agent).become(_message)
 
     def trail(self, call: Call) -> Answer:
         return self._messages.trail(MessageId(call.parameters["id"]), call.by.agent).map(_told)

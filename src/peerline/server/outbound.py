@@ -57,12 +57,13 @@ def _drop(later: "Later[Response] | Later[Response | Stream]") -> None:
 class Outbound(Patience):
     """The writing half. `halved`: the peer has shut its sending side."""
 
-    __slots__ = ("_queue", "_stream", "halved", "peer")
+    __slots__ = ("_held", "_queue", "_stream", "halved", "peer")
 
     def __init__(self, shared: Shared) -> None:
         super().__init__(shared)
         self.peer: Peer | None = None
         self.halved = False
+        self._held = b""  # answers that wait for the next one of this turn
         self._queue: deque[Slot] | None = None
         self._stream: Stream | None = None
 
@@ -171,8 +172,24 @@ class Outbound(Patience):
                 slot.answer.closed()
 
     def _write(self, data: bytes) -> None:
+        """Answers of one connection that come together leave together."""
+        if self._queue:
+            if not self._held:
+                asyncio.get_running_loop().call_soon(self._release)
+            self._held += data
+            return
         if self.transport is not None and not self.closing:
+            self.transport.write(self._held + data if self._held else data)
+        self._held = b""
+
+    def _release(self) -> None:
+        data, self._held = self._held, b""
+        if data and self.transport is not None and not self.transport.is_closing():
             self.transport.write(data)
+
+    def finish(self, *, linger: bool = False) -> None:
+        self._release()
+        super().finish(linger=linger)
 
     # Streams; the connection is the stream's Sink
 
@@ -183,6 +200,7 @@ class Outbound(Patience):
             stream.closed()  # nobody is there to read it
             self.finish()
             return
+        self._release()
         self.transport.write(encode_stream_head(stream.headers, stream.lines))
         if bodiless:
             stream.closed()

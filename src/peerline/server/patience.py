@@ -6,6 +6,7 @@ from typing import Final
 
 from peerline.server.deadlines import NEVER, Deadlines, Wheel
 from peerline.server.exchange import Application
+from peerline.server.heads import Heads
 
 STALL_LOOKS: Final = 5  # how often, within the stall deadline, a peer that takes nothing is looked at
 
@@ -16,11 +17,12 @@ FRESH, IDLE, HEAD, BODY = range(4)
 class Shared:
     """What all connections of one server share."""
 
-    __slots__ = ("app", "body_bytes", "connections", "deadlines", "emptied", "limits", "wheel")
+    __slots__ = ("app", "body_bytes", "connections", "deadlines", "emptied", "heads", "limits", "wheel")
 
     def __init__(self, app: Application, deadlines: Deadlines, wheel: Wheel, body_bytes: int) -> None:
         self.app = app
         self.body_bytes = body_bytes
+        self.heads = {unix: Heads(body_bytes) for unix in (False, True)}  # the guard asks more of TCP
         self.deadlines = deadlines
         self.wheel = wheel
         # The wheel looks once a second: a second less than promised, so that no promise is broken by a late look.

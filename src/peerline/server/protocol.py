@@ -11,7 +11,7 @@ import httptools
 from peerline.core.errors import Stopping
 from peerline.server import framing
 from peerline.server.encoding import CONTINUE
-from peerline.server.exchange import Request, Stream
+from peerline.server.exchange import Head, Request, Stream
 from peerline.server.framing import HEAD_BYTES, NAMES, Refused
 from peerline.server.outbound import Outbound
 from peerline.server.patience import BODY, HEAD, IDLE, Shared
@@ -35,6 +35,7 @@ class Connection(Outbound):
     """The reading half."""
 
     __slots__ = (
+        "_answered",
         "_body",
         "_boundary",
         "_chunked",
@@ -67,6 +68,7 @@ class Connection(Outbound):
         self._lines = self._size = self._head_bytes = self._length = self._wasted = 0
         self._body: bytes | bytearray = b""
         self._chunked = self._boundary = False
+        self._answered = 0
 
     # From the transport
 
@@ -76,6 +78,12 @@ class Connection(Outbound):
         if self._stash:
             self._stash += data
             return
+        if self.phase <= IDLE and (read := self._read_plain(data)):
+            if read == len(data):
+                self.watch()
+                return
+            data = data[read:]
+        answered = self._answered
         try:
             if len(data) <= SLICE and self.phase <= IDLE and b"chunked" not in data.lower():
                 self._feed(data)
@@ -85,7 +93,21 @@ class Connection(Outbound):
             self._broken(error)
         except Refused as refused:
             self._refuse(refused)
+        if self._answered == answered + 1 and self.phase == IDLE and self.peer is not None and not self.ended:
+            self.shared.heads[self.peer.unix].learn(data, self._headers)
         self.watch()
+
+    def _read_plain(self, data: bytes) -> int:
+        """Answer the requests at the front of `data` whose header blocks are known; how many bytes they were."""
+        assert self.peer is not None
+        heads, start = self.shared.heads[self.peer.unix], 0
+        while start < len(data) and not (self.ended or self.paused or self.pending >= PIPELINE):
+            plain = heads.read(data, start)
+            if plain is None:
+                break
+            start = plain.end
+            self._dispatch(plain.method, plain.path, plain.query, plain.head, plain.body, False)
+        return start
 
     def eof_received(self) -> bool:
         """Half-closed: whoever asked before still gets the answers; a stream or half a request ends."""
@@ -257,25 +279,25 @@ class Connection(Outbound):
         if self._upgrading:
             return
         assert self.peer is not None
-        method = self._method()
-        request = Request(
-            method=method,
-            path=self._path,
-            query=self._query,
-            headers=self._headers,
-            body=self._body if type(self._body) is bytes else bytes(self._body),
-            peer=self.peer,
-        )
+        body = self._body if type(self._body) is bytes else bytes(self._body)
         self._boundary = True
         self._body = b""
+        self._dispatch(self._method(), self._path, self._query, Head(self._headers), body, self._close)
+
+    def _dispatch(self, method: str, path: str, query: str, head: Head, body: bytes, close: bool) -> None:
+        assert self.peer is not None
+        request = Request(
+            method=method, path=path, query=query, headers=head.headers, body=body, peer=self.peer, head=head
+        )
         self.phase = IDLE
         self.began = self.shared.wheel.now
+        self._answered += 1
         try:
             answer = self.shared.app.answer(request)
         except Exception:
             logger.exception("%s could not be answered", method)
             answer = self.failed()
-        close = self._close or method == "CONNECT"
+        close = close or method == "CONNECT"
         if close or isinstance(answer, Stream):
             self.ended = True  # before anything is written: the parser may already hold the next request
         self.put(answer, bodiless=method == "HEAD", close=close)

@@ -47,16 +47,21 @@ class Route(NamedTuple):
 
 
 class Routes:
+    """Found by method, length, noun and last segment: what differs between the shapes of one noun is their verb."""
+
     def __init__(self, routes: Sequence[Route]) -> None:
         self.all = tuple(route._replace(timing=Histogram(DURATIONS_S)) for route in routes)
         self._fixed: dict[tuple[str, str], Route] = {}
-        self._shaped: dict[tuple[str, int], list[tuple[list[str], Route]]] = {}
+        self._shaped: dict[tuple[str, int, str, str | None], tuple[list[str], Route]] = {}
         for route in self.all:
             parts = route.path.split("/")
             if "{" not in route.path:
                 self._fixed[route.method, route.path] = route
             else:
-                self._shaped.setdefault((route.method, len(parts)), []).append((parts, route))
+                last = None if parts[-1][:1] == "{" else parts[-1]
+                key = (route.method, len(parts), parts[2], last)
+                assert key not in self._shaped, f"two routes of one shape: {route.path}"
+                self._shaped[key] = (parts, route)
 
     def find(self, method: str, path: str) -> tuple[Route, dict[str, str]] | None:
         """The route and its raw path parameters; a wrong method is no route either."""
@@ -64,15 +69,20 @@ class Routes:
         if fixed is not None:
             return fixed, {}
         parts = path.split("/")
-        for shape, route in self._shaped.get((method, len(parts)), ()):
-            parameters: dict[str, str] = {}
-            for want, have in zip(shape, parts, strict=True):
-                if want[:1] == "{":
-                    if not have:
-                        break
-                    parameters[want[1:-1]] = have
-                elif want != have:
-                    break
-            else:
-                return route, parameters
-        return None
+        count = len(parts)
+        if count < 4:
+            return None
+        found = self._shaped.get((method, count, parts[2], parts[-1])) or self._shaped.get(
+            (method, count, parts[2], None)
+        )
+        if found is None:
+            return None
+        parameters: dict[str, str] = {}
+        for want, have in zip(found[0], parts, strict=True):
+            if want[:1] == "{":
+                if not have:
+                    return None
+                parameters[want[1:-1]] = have
+            elif want != have:
+                return None
+        return found[1], parameters

@@ -10,6 +10,7 @@ from peerline.core.text import trim, utf16_length
 class Field(Protocol):
     name: str
     required: bool
+    default: Any
 
     def read(self, body: Mapping[str, Any]) -> Any:
         """The member's value, or what stands for its absence. Raises: Invalid."""
@@ -19,7 +20,7 @@ class Field(Protocol):
 
 def read(fields: Sequence[Field], body: Mapping[str, Any]) -> dict[str, Any]:
     """All values by name, checked in the table's order: the first fault is the one that is reported."""
-    return {field.name: field.read(body) for field in fields}
+    return {field.name: field.read(body) if field.name in body or field.required else field.default for field in fields}
 
 
 class Text:
@@ -101,10 +102,10 @@ class Choice:
 class Flag:
     """A boolean; absent and null are false."""
 
-    __slots__ = ("name", "required")
+    __slots__ = ("default", "name", "required")
 
     def __init__(self, name: str) -> None:
-        self.name, self.required = name, False
+        self.name, self.required, self.default = name, False, False
 
     def read(self, body: Mapping[str, Any]) -> bool:
         value = body.get(self.name)
@@ -121,10 +122,10 @@ class Flag:
 class Opaque:
     """A member that is passed on unread."""
 
-    __slots__ = ("_schema", "name", "required")
+    __slots__ = ("_schema", "default", "name", "required")
 
     def __init__(self, name: str, schema: dict[str, Any] | None = None) -> None:
-        self.name, self.required, self._schema = name, False, schema or {}
+        self.name, self.required, self.default, self._schema = name, False, None, schema or {}
 
     def read(self, body: Mapping[str, Any]) -> Any:
         return body.get(self.name)

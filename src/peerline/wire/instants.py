@@ -6,11 +6,12 @@ from functools import lru_cache
 from peerline.core.ids import Millis
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=256)
 def _second(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
+@lru_cache(maxsize=4096)
 def instant(at: Millis) -> str:
     seconds, millis = divmod(at, 1000)
     return f"{_second(seconds)}.{millis:03d}Z"

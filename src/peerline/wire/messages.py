@@ -53,7 +53,7 @@ def draft(body: Mapping[str, Any], default_ttl_ms: int) -> Draft:
         raise WorkflowContextForbidden(
             "workflow run does not exist on this hub", nextAction="send_without_workflow_context"
         )
-    where = read(WHERE, body)
+    where = read(WHERE, body)  # the table's order is the order in which faults are reported
     check_hops(where["hops"], where["maxHops"])
     ttl_ms = HOW[0].read(body) if "ttlMs" in body else default_ttl_ms
     return Draft(

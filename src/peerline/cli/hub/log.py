@@ -11,6 +11,7 @@ from peerline.cli.hot_output import write
 
 ROTATE_BYTES: Final = 10 * 1024 * 1024
 KEPT: Final = 3
+KEPT_EVENTS: Final = 500
 
 
 class HubLog:
@@ -25,20 +26,32 @@ class HubLog:
         self._rotate_bytes = rotate_bytes
         self._kept = kept
         self._lock = threading.Lock()
+        self._events: list[Mapping[str, Any]] = []
         self._fd = -1
         self._size = 0
 
     def __call__(self, event: Mapping[str, Any]) -> None:
-        line = json.dumps(event, ensure_ascii=True, separators=(",", ":"), default=str) + "\n"
+        """Keep the line for the next `flush`; what is wrong is written at once."""
+        self._events.append(event)
+        if len(self._events) >= KEPT_EVENTS or event.get("level") != "info":
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what was kept: two calls of the system for all of it."""
         with self._lock:
-            self._write(line.encode())
+            events, self._events = self._events, []
+            if not events:
+                return
+            lines = b"".join([_line(event) for event in events])
+            self._write(lines)
             if self.echo:
                 try:
-                    write(1, line)
+                    write(1, lines.decode())
                 except OSError:
                     self.echo = False  # nobody reads stdout any more
 
     def close(self) -> None:
+        self.flush()
         with self._lock:
             self._close()
 
@@ -74,3 +87,7 @@ class HubLog:
         if self._fd >= 0:
             os.close(self._fd)
         self._fd, self._size = -1, 0
+
+
+def _line(event: Mapping[str, Any]) -> bytes:
+    return json.dumps(event, ensure_ascii=True, separators=(",", ":"), default=str).encode() + b"\n"

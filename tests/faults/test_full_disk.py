@@ -61,7 +61,7 @@ def judge(hub: Victim, script: Script, folder: Path) -> None:
 def test_a_full_disk_refuses_sends_and_resumes_when_there_is_room(tmp_path: Path, small_disk: Path) -> None:
     script = Script()
     ballast = small_disk / "ballast"
-    ballast.write_bytes(bytes(2 << 20))
+    ballast.write_bytes(bytes(8 << 20))
 
     async def fill_and_free() -> None:
         await script.register(hub.port)

@@ -24,6 +24,7 @@ def campaign(tmp_path: Path) -> Iterator[KillCampaign]:
     campaign.hub.kill()
 
 
+@pytest.mark.requirement("MSG-STORE-SQLITE", "MSG-STATE-QUEUED-HUB-RESTART")
 def test_a_few_kills_under_load_lose_nothing(campaign: KillCampaign, say: Callable[[str], None]) -> None:
     campaign.begin()
     for fault in (AT_RANDOM, *HOOKED):

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,8 @@ from .victim import Victim, started
 
 HOST = b"host: 127.0.0.1:%d\r\n"
 SLACK_S = 2.0
+STALL_S = 45.0
+NEVER_READING = 200
 NORMAL_P99_S = 0.2
 GROWTH_MOST_KB = 100 * 1024
 
@@ -112,8 +115,47 @@ def test_who_sends_a_byte_at_a_time_is_cut_off_in_time(
     for kind, seconds in longest.items():
         assert seconds <= (body_ms if kind == "body by bytes" else header_ms) / 1000 + SLACK_S
     assert normal.errors == []
+    if count >= 500:
+        assert normal.p99 <= NORMAL_P99_S
+    assert grown <= GROWTH_MOST_KB
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+def test_who_asks_and_never_reads_the_answers_is_cut_off_in_time(tmp_path: Path, say: Callable[[str], None]) -> None:
+    if sys.platform != "linux":
+        pytest.skip("needs /proc")
+    with started(tmp_path) as hub, Normal(hub) as normal:
+        before, open_before = resident_kb(hub), descriptors(hub)
+        asking = (b"GET /openapi.json HTTP/1.1\r\n" + HOST % hub.port + b"\r\n") * 100
+        began = time.monotonic()
+        with ExitStack() as stack:
+            for _ in range(NEVER_READING):
+                sock = stack.enter_context(socket.socket())
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+                sock.connect(("127.0.0.1", hub.port))
+                sock.sendall(asking)
+            asyncio.run(until(lambda: descriptors(hub) >= open_before + NEVER_READING))
+            longest = asyncio.run(until(lambda: descriptors(hub) <= open_before)) - began
+            grown = resident_kb(hub) - before
+    say(f"{NEVER_READING} that never read, let go after {longest:.1f} s at the latest; {grown // 1024} MB more")
+    assert longest <= STALL_S + SLACK_S
+    assert normal.errors == []
     assert normal.p99 <= NORMAL_P99_S
     assert grown <= GROWTH_MOST_KB
+
+
+def descriptors(hub: Victim) -> int:
+    return len(list(Path(f"/proc/{hub.process.pid}/fd").iterdir()))
+
+
+async def until(so: Callable[[], bool]) -> float:
+    """When it was so; looked at a few times a second, since neither /proc nor a client that reads nothing tells."""
+    nothing = asyncio.get_running_loop().create_future()
+    async with asyncio.timeout(90):
+        while not so():
+            await asyncio.wait({nothing}, timeout=0.2)
+    return time.monotonic()
 
 
 def silent_stream(port: int, peer: Peer) -> socket.socket:

@@ -33,6 +33,7 @@ class Victim:
     port: int = 0
     ready_s: float = 0.0
     _process: subprocess.Popen[str] | None = field(default=None, init=False)
+    _drainer: threading.Thread | None = field(default=None, init=False)
 
     def start(self, **extra: str) -> None:
         """Start it and wait for its first line; what it prints later goes to `state/stdout`.
@@ -49,11 +50,12 @@ class Victim:
             raise AssertionError(f"the hub did not start ({self.process.returncode}): {line}\n{self.errors()}")
         self.ready_s = time.monotonic() - began
         self.port = int(ready[1])
-        threading.Thread(target=self._drain, args=(self.process,), daemon=True).start()
+        self._drainer = threading.Thread(target=self._drain, args=(self.process,), daemon=True)
+        self._drainer.start()
 
     def _drain(self, process: subprocess.Popen[str]) -> None:
         assert process.stdout is not None
-        with (self.state / "stdout").open("a") as log, process.stdout as output:
+        with (self.state / "stdout").open("a", buffering=1) as log, process.stdout as output:
             for line in output:
                 log.write(line)
 
@@ -107,8 +109,11 @@ class Victim:
         self.process.send_signal(signal.SIGTERM)
 
     def ended(self, within_s: float = 30.0) -> int:
-        """Its exit code; waits for the end."""
-        return self.process.wait(within_s)
+        """Its exit code; waits for the end, also of reading what it printed: an open file would hold its disk."""
+        code = self.process.wait(within_s)
+        if self._drainer is not None:
+            self._drainer.join(within_s)
+        return code
 
     @property
     def running(self) -> bool:

@@ -55,6 +55,17 @@ class Heads:
         path, _, query = line[1].decode("ascii").partition("?")
         return Plain(head, method, path, query, data[head_end + 4 : end], end)
 
+    def end(self, data: bytes, start: int) -> int | None:
+        """Where the request at `start` ends, by its length line; None if it is not whole yet or says it otherwise."""
+        head_end = data.find(b"\r\n\r\n", start, start + 16_384)
+        if head_end < 0:
+            return None
+        block = data[start : head_end + 4]
+        if b"hunked" in block:
+            return None
+        end = head_end + 4 + _split(block)[1]
+        return end if end <= len(data) else None
+
     def learn(self, data: bytes, headers: dict[str, str]) -> None:
         """Remember the header block of the one request that `data` holds, as the parser read it."""
         if any(name in headers for name in _NOT_PLAIN):

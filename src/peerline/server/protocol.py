@@ -78,14 +78,12 @@ class Connection(Outbound):
         if self._stash:
             self._stash += data
             return
-        if self.phase <= IDLE and (read := self._read_plain(data)):
-            if read == len(data):
-                self.watch()
-                return
-            data = data[read:]
-        answered = self._answered
         try:
-            if len(data) <= SLICE and self.phase <= IDLE and b"chunked" not in data.lower():
+            if self.phase <= IDLE:
+                data = data[self._read_whole(data) :]
+            if not data:
+                pass
+            elif len(data) <= SLICE and self.phase <= IDLE and b"chunked" not in data.lower():
                 self._feed(data)
             else:
                 self._feed_slices(data)
@@ -93,20 +91,29 @@ class Connection(Outbound):
             self._broken(error)
         except Refused as refused:
             self._refuse(refused)
-        if self._answered == answered + 1 and self.phase == IDLE and self.peer is not None and not self.ended:
-            self.shared.heads[self.peer.unix].learn(data, self._headers)
         self.watch()
 
-    def _read_plain(self, data: bytes) -> int:
-        """Answer the requests at the front of `data` whose header blocks are known; how many bytes they were."""
+    def _read_whole(self, data: bytes) -> int:
+        """Answer the whole requests at the front of `data`, one at a time; how many bytes they were. A known header
+        block spares the parser, a new one is learned from it."""
         assert self.peer is not None
         heads, start = self.shared.heads[self.peer.unix], 0
         while start < len(data) and not (self.ended or self.paused or self.pending >= PIPELINE):
             plain = heads.read(data, start)
-            if plain is None:
+            if plain is not None:
+                start = plain.end
+                self._dispatch(plain.method, plain.path, plain.query, plain.head, plain.body, False)
+                continue
+            end = heads.end(data, start)
+            if end is None:
                 break
-            start = plain.end
-            self._dispatch(plain.method, plain.path, plain.query, plain.head, plain.body, False)
+            piece, answered = data[start:end], self._answered
+            start = end
+            self._feed(piece)
+            if self.phase != IDLE:
+                break  # the parser sees it otherwise: it goes on alone
+            if self._answered == answered + 1 and not self.ended:
+                heads.learn(piece, self._headers)
         return start
 
     def eof_received(self) -> bool:

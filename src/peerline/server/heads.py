@@ -29,11 +29,12 @@ class Plain(NamedTuple):
 
 
 class Heads:
-    __slots__ = ("_body_bytes", "_known")
+    __slots__ = ("_body_bytes", "_exact", "_known")
 
     def __init__(self, body_bytes: int) -> None:
         self._body_bytes = body_bytes
-        self._known: dict[bytes, Head] = {}
+        self._known: dict[bytes, Head] = {}  # by the block without its length
+        self._exact: dict[bytes, tuple[Head, int]] = {}  # by the whole block, which most often comes again too
 
     def read(self, data: bytes, start: int) -> Plain | None:
         """The request at `start`, if it is plain, whole, and its header block is known."""
@@ -41,10 +42,18 @@ class Heads:
         head_end = data.find(b"\r\n\r\n", line_end) if line_end > 0 else -1
         if head_end < 0:
             return None
-        block, length = _split(data[line_end : head_end + 4])
-        head = self._known.get(block)
-        if head is None or length > self._body_bytes:
-            return None
+        block = data[line_end : head_end + 4]
+        exact = self._exact.get(block)
+        if exact is None:
+            found = _split(block)
+            known = self._known.get(found[0])
+            if known is None or found[1] > self._body_bytes:
+                return None
+            exact = known, found[1]
+            if len(self._exact) >= MOST:
+                self._exact.clear()
+            self._exact[block] = exact
+        head, length = exact
         end = head_end + 4 + length
         line = data[start:line_end].split(b" ")
         if end > len(data) or len(line) != 3 or line[2] != b"HTTP/1.1":
@@ -79,6 +88,7 @@ class Heads:
             return  # the length is written in a way that is not ours to skip over
         if len(self._known) >= MOST:
             self._known.clear()
+            self._exact.clear()
         self._known[block] = Head(dict(headers))
 
 

@@ -11,7 +11,6 @@ from peerline.server.refusals import json_answer
 from peerline.server.routes import Call, Proof, Route
 from peerline.store.api import Store
 
-
 NOBODY = AgentId("")
 READY_S = 8.0  # longer than another process's lock is waited for
 

@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -66,3 +68,24 @@ def test_the_echo_on_stdout_is_the_same_line(tmp_path: Path, capsys: pytest.Capt
     log({"n": 1})
     log.close()
     assert capsys.readouterr().out == '{"n":1}\n'
+
+
+FLOOD = """
+import sys
+from pathlib import Path
+from peerline.cli.hub.log import HubLog
+log = HubLog(Path(sys.argv[1]))
+log.echo = True
+for n in range(5000):
+    log({"n": n, "level": "info", "text": "x" * 100})
+log.close()
+"""
+
+
+def test_a_reader_of_stdout_that_does_not_read_stops_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "hub.jsonl"
+    hub = subprocess.Popen([sys.executable, "-c", FLOOD, str(path)], stdout=subprocess.PIPE)
+    assert hub.wait(60) == 0  # nobody has read a byte
+    assert hub.stdout
+    hub.stdout.close()
+    assert events(path)[-1] == 4999

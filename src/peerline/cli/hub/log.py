@@ -2,16 +2,22 @@
 
 import json
 import os
+import select
 import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
+
 from peerline.cli.hot_output import write
+
+encode = msgspec.json.Encoder(enc_hook=str).encode
 
 ROTATE_BYTES: Final = 10 * 1024 * 1024
 KEPT: Final = 3
 KEPT_EVENTS: Final = 500
+PIPE_TAKES: Final = 4_096  # what a pipe that is writable at all takes without blocking
 
 
 class HubLog:
@@ -45,15 +51,23 @@ class HubLog:
             lines = b"".join([_line(event) for event in events])
             self._write(lines)
             if self.echo:
-                try:
-                    write(1, lines.decode())
-                except OSError:
-                    self.echo = False  # nobody reads stdout any more
+                self._echo(lines.decode())
 
     def close(self) -> None:
         self.flush()
         with self._lock:
             self._close()
+
+    def _echo(self, lines: str) -> None:
+        """Also on stdout, as far as its reader keeps up: a hub must not stand still because nobody reads its log."""
+        for start in range(0, len(lines), PIPE_TAKES):
+            try:
+                if not _takes(1):
+                    return
+                write(1, lines[start : start + PIPE_TAKES])
+            except OSError:
+                self.echo = False  # nobody reads stdout any more
+                return
 
     def _write(self, data: bytes) -> None:
         try:
@@ -90,4 +104,15 @@ class HubLog:
 
 
 def _line(event: Mapping[str, Any]) -> bytes:
-    return json.dumps(event, ensure_ascii=True, separators=(",", ":"), default=str).encode() + b"\n"
+    """ASCII, so that no name can steer a terminal that shows the log."""
+    line = encode(event)
+    if not line.isascii():
+        line = json.dumps(event, ensure_ascii=True, separators=(",", ":"), default=str).encode()
+    return line + b"\n"
+
+
+def _takes(fd: int) -> bool:
+    """Whether a write of `PIPE_TAKES` bytes returns at once."""
+    waiting = select.poll()
+    waiting.register(fd, select.POLLOUT)
+    return bool(waiting.poll(0))

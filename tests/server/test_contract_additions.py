@@ -88,6 +88,20 @@ def test_an_agent_lists_what_it_sent_newest_first(lead: Agent, reviewer: Agent) 
     assert listed(lead, "state=open&limit=1") == [delivered]
 
 
+def test_a_reply_is_unread_until_its_asker_has_fetched_it_though_a_stream_had_it(lead: Agent, reviewer: Agent) -> None:
+    fetched, pushed, waiting = (lead.send("reviewer")["id"] for _ in range(3))
+    with lead.stream() as stream:
+        for sent in (fetched, pushed):
+            reviewer.reply(sent)
+            stream.next("reply")
+    lead.wait(fetched)
+    reviewer.get(pushed)
+    assert listed(lead, "state=unread") == [pushed]
+    lead.get(pushed)
+    assert listed(lead, "state=unread") == []
+    assert listed(lead, "state=open") == [waiting]
+
+
 @pytest.mark.parametrize("hub_process", ["protocol"], indirect=True)
 def test_what_expired_before_anybody_took_it_is_undelivered_too(lead: Agent, reviewer: Agent) -> None:
     untaken, taken = (lead.send("reviewer", ttlMs=1_000)["id"] for _ in range(2))

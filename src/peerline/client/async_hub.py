@@ -252,9 +252,10 @@ class AsyncHub:
         return (await self._get(_message_path(message_id) + "/notes", NoteList)).notes
 
     async def sent(
-        self, *, state: Literal["open", "undelivered", "final", "all"] = "all", limit: int | None = None
+        self, *, state: Literal["open", "undelivered", "final", "unread", "all"] = "all", limit: int | None = None
     ) -> tuple[Message, ...]:
-        """What this agent sent, newest first; undelivered: nobody took it, and open or expired."""
+        """What this agent sent, newest first; undelivered: nobody took it, and open or expired; unread: replied,
+        and we have not fetched the reply."""
         query = f"?state={state}" + (f"&limit={limit}" if limit is not None else "")
         return (await self._get("/v1/messages" + query, MessageList)).messages
 

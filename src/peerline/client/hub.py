@@ -157,7 +157,7 @@ class Hub:
         return self._run(self._hub.notes(message_id))
 
     def sent(
-        self, *, state: Literal["open", "undelivered", "final", "all"] = "all", limit: int | None = None
+        self, *, state: Literal["open", "undelivered", "final", "unread", "all"] = "all", limit: int | None = None
     ) -> tuple[Message, ...]:
         return self._run(self._hub.sent(state=state, limit=limit))
 

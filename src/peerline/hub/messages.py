@@ -22,7 +22,13 @@ from peerline.store.tables.trail import Note
 from peerline.wire.instants import instant
 
 Move = Callable[[Message, Millis], Message]
-SENT = {"all": sql.SENT, "open": sql.OPEN_FROM, "undelivered": sql.UNDELIVERED_FROM, "final": sql.FINAL_FROM}
+SENT = {
+    "all": sql.SENT,
+    "open": sql.OPEN_FROM,
+    "undelivered": sql.UNDELIVERED_FROM,
+    "final": sql.FINAL_FROM,
+    "unread": sql.UNREAD_FROM,
+}
 KINDS = {Status.REPLIED: "reply", Status.CANCELLED: "cancelled", Status.EXPIRED: "expired"}
 
 
@@ -155,7 +161,9 @@ class Messages:
 
     def sent(self, agent: Agent, state: str, most: int) -> Later[list[Message]]:
         """What the agent sent, newest first, in one of the `SENT` states; undelivered: nobody took it, and it is still
-        queued or has expired."""
+        queued or has expired; unread: replied, and no get or await has fetched the reply."""
+        if state == "unread":
+            self._facts.flush()
         return self._store.write(lambda tx: tx.messages.list(SENT[state], agent=agent.id, most=most))
 
     def trail(self, message_id: MessageId, by: Agent) -> Later[Told]:

@@ -74,7 +74,7 @@ class MessageRoutes:
         query = members(call.request)
         state = query.get("state", "all")
         if state not in SENT:
-            raise Invalid("state must be open, undelivered, final, or all")
+            raise Invalid("state must be open, undelivered, final, unread, or all")
         most = integer("limit", query.get("limit"), 1, 1000, 100)
         return self._messages.sent(call.by.agent, state, most).map(
             lambda found: raw_answer(b'{"messages":[%b]}' % b",".join(map(record_json, found)))

@@ -16,7 +16,7 @@ Json = dict[str, Any]
 
 QUERY: Final[dict[str, Json]] = {
     "includeOffline": {"type": "boolean", "default": False},
-    "state": {"type": "string", "enum": ["open", "undelivered", "final", "all"], "default": "all"},
+    "state": {"type": "string", "enum": ["open", "undelivered", "final", "unread", "all"], "default": "all"},
     "limit": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100},
     "waitMs": {"type": "integer", "minimum": 0, "maximum": limits.AWAIT_MAX_MS, "default": 0},
     "agentId": {"type": "string", "minLength": 1, "maxLength": limits.ID},

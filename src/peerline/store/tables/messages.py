@@ -27,6 +27,11 @@ _UNTAKEN = " AND m.delivered_at IS NULL AND m.status IN ('queued', 'expired')"
 UNDELIVERED_FROM = _FROM + _UNTAKEN + " ORDER BY m.number DESC LIMIT :most"
 FINAL_FROM = _FROM + " AND m.final_at IS NOT NULL ORDER BY m.number DESC LIMIT :most"
 SENT = _FROM + " ORDER BY m.number DESC LIMIT :most"
+# A reply that was only pushed may have reached nobody who reads. Looked for among an agent's last thousand.
+_LATELY = " AND m.number IN (SELECT number FROM message WHERE sender = :agent ORDER BY number DESC LIMIT 1000)"
+_UNREAD = """ AND m.status = 'replied' AND NOT EXISTS (SELECT 1 FROM trail t WHERE t.message = m.number
+    AND t.observer = :agent AND t.fact IN ('outcome read', 'read'))"""
+UNREAD_FROM = _FROM + _LATELY + _UNREAD + " ORDER BY m.number DESC LIMIT :most"
 DUE = _SELECT + "m.final_at IS NULL AND m.expires_at <= :now ORDER BY m.expires_at LIMIT :most"
 _TO_SENDER = "m.sender = :agent AND m.sender_event > :after ORDER BY m.sender_event LIMIT :most"
 _TO_RECIPIENT = "m.recipient = :agent AND m.recipient_event > :after ORDER BY m.recipient_event LIMIT :most"

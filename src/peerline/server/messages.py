@@ -108,8 +108,11 @@ class MessageRoutes:
                 timer.cancel()
                 _pass_on(read, outcome)
             elif (left_ms := read.value.expires_at - self._now()) < wait_ms and not outcome.settled:
-                timer.cancel()  # its own end comes first
-                timer = self._call_later(max(0, left_ms) / 1000, look)
+                timer.cancel()  # its own end comes first; the loop's timers may ring early, then it is looked at again
+                timer = self._call_later(max(1, left_ms) / 1000, again)
+
+        def again() -> None:
+            self._messages.get(message_id, by).then(looked)
 
         # Listening begins before the first look, so that nothing slips in between.
         leave = self._wakeups.wait(message_id, look)

@@ -54,7 +54,7 @@ def test_people_read_a_line_for_each_finding_and_a_verdict(hub: HubProcess, oper
     ran = operator.kxm("doctor", KXM_SERVER_URL=hub.url)
     lines = ran.stdout.splitlines()
     assert lines[0].startswith("ok    versions ")
-    assert lines[-1] == "nothing is wrong, 1 doubtful"
+    assert lines[-1].startswith("nothing is wrong, ")
     assert "→ kxm backup" in ran.stdout
 
 
@@ -79,6 +79,34 @@ def test_files_that_others_may_read_are_wrong_until_the_fix_is_run(hub: HubProce
     after = looked(operator, hub.url)
     assert wrong(after) == set()
     assert after["state folder"]["level"] == "ok"
+
+
+def test_a_wrong_token_is_wrong_and_a_missing_name_is_only_said(hub: HubProcess, operator: Operator) -> None:
+    found = looked(operator, hub.url)
+    assert "KXM_AGENT_NAME is not set" in found["identity"]["detail"]
+    named = {"KXM_AGENT_NAME": "lead", "KXM_PROJECT": "shop"}
+    assert looked(operator, hub.url, **named)["identity"]["detail"] == "you act as lead in project shop"
+    found = looked(operator, hub.url, KXM_AUTH_TOKEN="wrong-token-of-a-test", **named)
+    assert wrong(found) == {"identity"}
+    assert found["identity"]["fix"].startswith("unset KXM_AUTH_TOKEN")
+
+
+def test_an_address_that_is_none_is_wrong_and_names_the_variable(operator: Operator) -> None:
+    found = looked(operator, "ftp://nowhere")
+    assert found["hub"]["fix"] == "unset KXM_SERVER_URL"
+
+
+def test_a_state_folder_that_cannot_be_made_is_wrong(hub: HubProcess, operator: Operator) -> None:
+    (operator.home / "file").touch()
+    found = looked(operator, hub.url, KXM_STATE_HOME=str(operator.home / "file" / "kxm"))
+    assert found["state folder"]["level"] == "fail"
+    assert found["state folder"]["fix"] == "export KXM_STATE_HOME=/a/folder/of/yours"
+
+
+def test_a_store_in_memory_is_doubtful(hub: HubProcess, operator: Operator) -> None:
+    hub.stop()
+    found = looked(operator, hub.url, KXM_DATA_PATH=":memory:")
+    assert found["store"]["level"] == "warn"
 
 
 def test_saved_credentials_that_cannot_be_read_are_wrong(hub: HubProcess, operator: Operator) -> None:
@@ -211,18 +239,35 @@ MOUNTS = """\
 22 1 8:1 / / rw - ext4 /dev/sda1 rw
 30 22 0:40 / /mnt/share\\040one rw - nfs4 server:/x rw
 31 30 0:41 / /mnt/share\\040one/local rw - ext4 /dev/sdb1 rw
+32 22 0:28 / /mnt/ssh rw - fuse.sshfs host:/ rw
+33 22 0:29 / /run rw - tmpfs tmpfs rw
+nonsense
 """
 
 
 @pytest.mark.parametrize(
     ("folder", "level"),
-    [("/mnt/share one/kxm", Level.WARN), ("/mnt/share one/local/kxm", Level.OK), ("/mnt/share", Level.OK)],
+    [
+        ("/mnt/share one/kxm", Level.FAIL),
+        ("/mnt/share one/local/kxm", Level.OK),
+        ("/mnt/share", Level.OK),
+        ("/mnt/ssh/kxm", Level.FAIL),
+        ("/run/kxm", Level.WARN),
+    ],
 )
-def test_a_network_file_system_is_doubtful(tmp_path: Path, folder: str, level: Level) -> None:
+def test_a_file_system_that_corrupts_is_wrong_and_one_that_forgets_is_doubtful(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, level: Level
+) -> None:
     mounts = tmp_path / "mountinfo"
     mounts.write_text(MOUNTS)
-    kind = machine._kind(Path(folder), mounts)
-    assert (kind in machine.UNSAFE) == (level is Level.WARN)
+    monkeypatch.setattr(machine, "existing", lambda path: path)
+    monkeypatch.setattr(machine.os.path, "realpath", str)
+    found = machine.file_system(Path(folder) / "kxm.db", mounts)
+    assert (found.level, found.fix is None) == (level, level is Level.OK)
+
+
+def test_a_system_without_a_mount_table_is_no_fault(tmp_path: Path) -> None:
+    assert machine.file_system(tmp_path / "kxm.db", tmp_path / "missing").level is Level.OK
 
 
 def test_a_full_disk_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

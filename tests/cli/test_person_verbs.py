@@ -269,8 +269,8 @@ def test_a_closed_pipe_ends_the_log_without_a_word(shell: Shell) -> None:
 def test_doctor_is_green_beside_a_hub_that_works(shell: Shell) -> None:
     told = shell.told("doctor")
     assert told["ok"] is True
-    assert {"hub", "version", "ready", "store", "file modes", "socket", "identity", "clock"} <= {
-        finding["what"] for finding in told["findings"]
+    assert {"versions", "file system", "private files", "store", "hub", "socket", "identity"} <= {
+        finding["check"] for finding in told["findings"]
     }
     assert [finding for finding in told["findings"] if finding["level"] == "fail"] == []
 
@@ -278,7 +278,7 @@ def test_doctor_is_green_beside_a_hub_that_works(shell: Shell) -> None:
 def test_doctor_is_red_with_a_fix_where_nobody_answers(shell: Shell) -> None:
     done = shell.run("doctor", "--server", "http://127.0.0.1:9")
     assert done.returncode == 1
-    assert "FAIL hub          nobody answers at http://127.0.0.1:9 (ECONNREFUSED)" in done.stdout
+    assert "FAIL hub            no hub answers at http://127.0.0.1:9 (ECONNREFUSED)" in done.stdout
     assert "fix: peerline up" in done.stdout
 
 

@@ -1,11 +1,17 @@
 """`kxm doctor`: looks at everything that has to be right for a hub on this machine, and says how to make it so."""
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import click
 
 from peerline.cli.backup import place
-from peerline.cli.doctor.finding import Finding, Level
+from peerline.cli.doctor.finding import Finding, Level, warn
+from peerline.cli.hot_identity import Caller
+from peerline.cli.hot_output import Failure
+from peerline.cli.hot_paths import state_root
+from peerline.cli.hub.background import LISTENING
+from peerline.cli.hub.claim import holder
 from peerline.cli.options import Asked, refused
 from peerline.settings import HubSettings
 
@@ -19,32 +25,68 @@ def doctor(asked: Asked, repair: bool, source: Path | None) -> int:
 
     Exit code 1 if anything is wrong; a warning alone is no reason.
     """
-    path, backups = place(asked)
-    backups = (source or backups).absolute()
-    if asked.dry_run:
-        return asked.planned("doctor", store=str(path), repair=repair, backups=str(backups))
     if repair:
+        path, backups = place(asked)
+        backups = (source or backups).absolute()
+        if asked.dry_run:
+            return asked.planned("doctor", store=str(path), repair=True, backups=str(backups))
         return _repair(asked, path, backups)
-    found = examine(asked, path, backups)
+    if asked.dry_run:
+        return asked.planned("doctor", repair=False)
+    found = [*local(asked, source), *reachable(asked.env, lambda: _caller(asked.env))]
     red = any(one.level is Level.FAIL for one in found)
     if asked.as_json:
         listed = [{"check": f.check, "level": f.level, "detail": f.detail, "fix": f.fix} for f in found]
-        asked.done("doctor", "", ok=not red, findings=listed)
+        code = asked.done("doctor", "", ok=not red, findings=listed)
     else:
-        asked.output("doctor").text("\n".join([*map(_line, found), _verdict(found)]))
-    return int(red)
+        code = asked.output("doctor").text("\n".join([*map(_line, found), _verdict(found)]))
+    return code or int(red)
 
 
-def examine(asked: Asked, path: Path, backups: Path) -> list[Finding]:
-    """Everything that was looked at, in the order in which it is shown."""
-    from peerline.cli.doctor.hub import hub
+def local(asked: Asked, backups: Path | None = None) -> list[Finding]:
+    """What lies on this machine, in the order in which it is shown.
+
+    Raises:
+        Failure: a setting does not fit.
+    """
     from peerline.cli.doctor.machine import machine
     from peerline.cli.doctor.state import state
     from peerline.cli.doctor.store import store
 
+    try:
+        path, where = place(asked)
+    except Failure as failure:
+        if failure.error != "store_in_memory":
+            raise
+        detail = f"{failure.detail}: a stop loses all messages"
+        volatile = warn("store", detail, "unset KXM_DATA_PATH; kxm hub stop; kxm hub start --background")
+        return [*machine(None), *state(HubSettings.from_env(asked.env), None, asked.env), volatile]
     settings = HubSettings.from_env(asked.env)
-    root = Path(settings.state_root)
-    return [*machine(path), *state(settings, asked.env), *store(path, backups), *hub(asked, root)]
+    path = _store_in_use(Path(settings.state_root), path)
+    return [*machine(path), *state(settings, path, asked.env), *store(path, (backups or where).absolute())]
+
+
+def reachable(env: Mapping[str, str], who: Callable[[], Caller]) -> list[Finding]:
+    """The hub that `who` talks to, and whether it may."""
+    from peerline.cli.doctor.hub import hub
+
+    return list(hub(env, Path(state_root(env)), who))
+
+
+def _caller(env: dict[str, str]) -> Caller:
+    """Who `kxm peer` would be; which project that is in matters only for a name that is set."""
+    return Caller(env if env.get("KXM_AGENT_NAME", "").strip() else {**env, "KXM_PROJECT": "any"}, {})
+
+
+def _store_in_use(root: Path, otherwise: Path) -> Path:
+    """The file of the hub that runs here, as it said itself: it may have been started with other settings."""
+    if holder(root) is None:
+        return otherwise
+    try:
+        said = LISTENING.search((root / "hub.out").read_text(errors="replace"))
+    except OSError:
+        return otherwise
+    return Path(said[2]).absolute() if said and said[2] != ":memory:" else otherwise
 
 
 def _repair(asked: Asked, path: Path, backups: Path) -> int:

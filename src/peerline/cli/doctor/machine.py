@@ -16,15 +16,20 @@ FILES_ENOUGH: Final = 1_024
 ROOM_LITTLE: Final = 500 * 1024 * 1024
 ROOM_NONE: Final = 20 * 1024 * 1024
 # SQLite's write-ahead log needs memory that all openers share; these do not give it, or not with its locks.
-UNSAFE: Final = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "virtiofs", "9p", "vboxsf", "afs", "fuse.sshfs"})
+UNSAFE: Final = frozenset(
+    {"nfs", "nfs4", "cifs", "smb3", "smbfs", "virtiofs", "9p", "vboxsf", "afs", "afpfs", "ceph", "drvfs", "fuse"}
+    | {"glusterfs", "prl_fs"}
+)
+VANISHING: Final = frozenset({"tmpfs", "ramfs"})
 MOUNTS: Final = Path("/proc/self/mountinfo")
 
 
-def machine(store: Path) -> Iterator[Finding]:
+def machine(store: Path | None) -> Iterator[Finding]:
     yield versions()
     yield files()
-    yield room(store)
-    yield file_system(store, MOUNTS)
+    if store is not None:
+        yield room(store)
+        yield file_system(store, MOUNTS)
 
 
 def versions() -> Finding:
@@ -64,12 +69,11 @@ def file_system(store: Path, mounts: Path) -> Finding:
     if not sys.platform.startswith("linux"):
         return ok("file system", "not looked at on this system")
     kind = _kind(folder, mounts)
-    if kind in UNSAFE:
-        return warn(
-            "file system",
-            f"{folder} is on {kind}: SQLite is not safe there",
-            "KXM_DATA_PATH=/a/local/disk/kxm.db kxm hub start",
-        )
+    fix = "KXM_DATA_PATH=/a/local/disk/kxm.db kxm hub start"
+    if kind.partition(".")[0] in UNSAFE:
+        return fail("file system", f"{folder} is on {kind}: SQLite is not safe there", fix)
+    if kind in VANISHING:
+        return warn("file system", f"{folder} is on {kind}: a restart of the machine loses all messages", fix)
     return ok("file system", f"{folder} is on {kind}")
 
 

@@ -11,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from peerline.cli.hot_identity import Caller
+from peerline.cli.hot_output import Failure
 from peerline.cli.hot_paths import key_path
+from peerline.cli.hot_session import Session
 from tests.acceptance.shell import Printed, Shell
 from tests.cli.conftest import ShellMaker
 from tests.cli.servers import saying, serving
@@ -92,6 +95,19 @@ def test_an_interrupted_wait_unregisters_and_leaves_the_request_as_it_is(
         goes_offline(stream, "lead")
     assert (waiting.returncode, out, err) == (128 + number, "", "")
     assert reviewer.get(sent)["status"] == "queued"
+
+
+def test_after_a_session_signals_are_handled_as_before_it(shell: ShellMaker) -> None:
+    lead = shell("lead")
+    caller = Caller(lead.variables(), {})
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    with Session(caller):
+        assert all(signal.getsignal(number) != before[number] for number in before)
+    assert {number: signal.getsignal(number) for number in before} == before
+    refused = Caller({**lead.variables(), "KXM_AUTH_TOKEN": "wrong-token-of-a-test"}, {})
+    with pytest.raises(Failure), Session(refused):
+        pass
+    assert {number: signal.getsignal(number) for number in before} == before
 
 
 def test_an_interrupted_fan_out_prints_the_ids_that_are_worth_keeping(shell: ShellMaker, reviewer: Agent) -> None:

@@ -45,18 +45,24 @@ class Session:
         self._hub = Connection(caller.address, {"Authorization": f"Bearer {caller.token()}"})
         self._entering = False
         self._caught = 0
+        self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Session:
         for signum in (_signal.SIGINT, _signal.SIGTERM, getattr(_signal, "SIGHUP", _signal.SIGTERM)):
-            if _signal.getsignal(signum) != _signal.SIG_IGN:
-                _signal.signal(signum, self._interrupt)
+            # None is a handler that is not Python's and could not be put back.
+            if signum not in self._before and _signal.getsignal(signum) not in (_signal.SIG_IGN, None):
+                self._before[signum] = _signal.signal(signum, self._interrupt)
         self._entering = True
         try:
             self._register()
+        except BaseException:
+            self._handlers_back()
+            raise
         finally:
             self._entering = False
         if self._caught:
             self._leave()
+            self._handlers_back()
             raise Interrupted(self._caught)
         return self
 
@@ -64,6 +70,13 @@ class Session:
         # From here on a signal has nothing left to end: leaving takes two seconds at most.
         self._entering = True
         self._leave(again=kind is not None)
+        self._handlers_back()
+
+    def _handlers_back(self) -> None:
+        """What goes on after the session is not the session's to interrupt."""
+        for signum, handler in self._before.items():
+            _signal.signal(signum, handler)
+        self._before = {}
 
     def _interrupt(self, signum: int, frame: object) -> None:
         # An answer to a registration must be read, or nobody knows what to unregister; the second Ctrl-C means it.

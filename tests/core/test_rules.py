@@ -19,6 +19,7 @@ from peerline.core.errors import (
 )
 from peerline.core.ids import AgentId
 from peerline.core.lease import acquired, held, renewed
+from peerline.core.message import Message
 from peerline.core.rate import RateWindow
 from peerline.core.text import skeleton, trim, utf16_length
 from peerline.core.trail import Fact, Observed, standing
@@ -187,3 +188,25 @@ def test_a_reply_that_only_its_author_read_again_is_not_called_fetched() -> None
     assert "has not fetched" in standing(replied, Presence.ONLINE, 1, read_by_recipient).why
     read_by_sender = [Fact(6, Observed.FINAL_READ, LEAD)]
     assert standing(replied, Presence.ONLINE, 1, read_by_sender).next == "nothing to do"
+
+
+def test_a_request_that_was_read_is_not_called_unseen() -> None:
+    read = [Fact(2, Observed.READ, REVIEWER)]
+    assert standing(a_message(), Presence.OFFLINE, 0, read).why == (
+        "read by reviewer, which has not replied yet, and is offline now"
+    )
+
+
+def test_each_end_of_a_message_is_told_its_own_next_step() -> None:
+    message = a_message()
+    replied, cancelled = message.replied(REVIEWER, "ok", 5), message.cancelled(LEAD, 5)
+
+    def step(of: Message, reader: AgentId) -> str:
+        return standing(of, Presence.ONLINE, 1, [], reader).next
+
+    assert step(message, REVIEWER) == f'kxm peer reply {message.id} "TEXT"'
+    assert step(message, LEAD) == "wait a moment"
+    assert (step(replied, REVIEWER), step(replied, LEAD)) == ("nothing to do", f"kxm peer get {message.id}")
+    assert step(cancelled, REVIEWER) == "stop work on it; what was already done is not undone"
+    expired = message.expired(message.expires_at)
+    assert (step(expired, REVIEWER), step(expired, LEAD).startswith("send it again")) == ("nothing to do", True)

@@ -4,7 +4,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from peerline.core.agent import Presence
-from peerline.core.ids import Millis
+from peerline.core.ids import AgentId, Millis
 from peerline.core.message import Message, Status
 
 
@@ -53,33 +53,44 @@ class Standing(NamedTuple):
     next: str
 
 
-def standing(message: Message, presence: Presence, streams: int, recorded: list[Fact]) -> Standing:
-    """`presence` and `streams` (open ones) are the recipient's, now."""
-    name = message.recipient_name
-    seen = {(fact.fact, fact.observer) for fact in recorded}
+def standing(
+    message: Message, presence: Presence, streams: int, recorded: list[Fact], reader: AgentId | None = None
+) -> Standing:
+    """`presence` and `streams` (open ones) are the recipient's, now; the step is the reader's, else the sender's."""
+    why, step = _told(message, presence, streams, {(fact.fact, fact.observer) for fact in recorded})
+    return Standing(why, _recipients_step(message) if reader == message.recipient else step)
+
+
+def _told(message: Message, presence: Presence, streams: int, seen: set[tuple[str, str]]) -> tuple[str, str]:
+    name, sender = message.recipient_name, message.sender_name
     if message.status == Status.QUEUED:
+        if (Observed.READ, message.recipient) in seen:
+            away = ", and is offline now" if presence is Presence.OFFLINE else ""
+            return f"read by {name}, which has not replied yet{away}", "wait; do not send it again"
         if presence is Presence.OFFLINE:
-            return Standing(f"stored; {name} is offline", f"it goes out when {name} connects; do not send it again")
+            return f"stored; {name} is offline", f"it goes out when {name} connects; do not send it again"
         if streams == 0:
-            return Standing(
-                f"stored; {name} is {presence} but has no open stream", f"{name} sees it when it reads its inbox"
-            )
+            return f"stored; {name} is {presence} but has no open stream", f"{name} sees it when it reads its inbox"
         if (Observed.PUSHED, message.recipient) in seen:
-            return Standing(f"pushed to {name}, which has not taken it yet", "wait: it may be busy with earlier work")
-        return Standing(f"stored; being pushed to {name}", "wait a moment")
+            return f"pushed to {name}, which has not taken it yet", "wait: it may be busy with earlier work"
+        return f"stored; being pushed to {name}", "wait a moment"
     if message.status == Status.DELIVERED:
         if presence is Presence.OFFLINE:
-            return Standing(
-                f"taken by {name}, which went offline before it replied",
-                f"wait for {name} to come back, or cancel it and send it again under a new idempotency key",
-            )
-        return Standing(f"taken by {name}, which has not replied yet", "wait: its turn may still be running")
+            again = "cancel it and send it again under a new idempotency key"
+            return f"taken by {name}, which went offline before it replied", f"wait for {name} to come back, or {again}"
+        return f"taken by {name}, which has not replied yet", "wait: its turn may still be running"
     if message.status == Status.REPLIED:
         if seen & {(Observed.FINAL_PUSHED, message.sender), (Observed.FINAL_READ, message.sender)}:
-            return Standing(f"replied by {name}, and {message.sender_name} has the reply", "nothing to do")
-        return Standing(
-            f"replied by {name}; {message.sender_name} has not fetched the reply", f"kxm peer get {message.id}"
-        )
+            return f"replied by {name}, and {sender} has the reply", "nothing to do"
+        return f"replied by {name}; {sender} has not fetched the reply", f"kxm peer get {message.id}"
     if message.status == Status.CANCELLED:
-        return Standing(f"cancelled by {message.sender_name}", "work that was already done is not undone")
-    return Standing(f"expired before {name} replied", "send it again under a new idempotency key if it still matters")
+        return f"cancelled by {sender}", "nothing to do; work that was already done is not undone"
+    return f"expired before {name} replied", "send it again under a new idempotency key if it still matters"
+
+
+def _recipients_step(message: Message) -> str:
+    if message.open:
+        return f'kxm peer reply {message.id} "TEXT"'
+    if message.status == Status.CANCELLED:
+        return "stop work on it; what was already done is not undone"
+    return "nothing to do"

@@ -1,6 +1,6 @@
 """Where `kxm`, `komnet` and `peerline` start: the commands that are called often run without click.
 
-`--version`, `kxm peer …` and later `kxm hook …` go to small modules that import next to nothing; a test holds the list.
+`--version`, `kxm peer …` and `kxm hook …` go to small modules that import next to nothing; a test holds the list.
 """
 
 import sys
@@ -33,6 +33,10 @@ def _kxm(argv: list[str]) -> int:
         from peerline.cli.hot_peer import run
 
         return run(argv[:at] + argv[at + 1 :])
+    if at is not None and argv[at] == "hook":
+        from peerline.cli.hot_hook import run as hook
+
+        return hook(argv[at + 1 :])
     from peerline.cli.kxm import main
 
     return main(argv)
@@ -69,19 +73,40 @@ def _noun(argv: list[str]) -> int | None:
 def _version(command: str) -> int:
     from peerline import __version__
 
-    try:
-        sys.stdout.write(f"{command} {__version__}\n")
-        sys.stdout.flush()
-    except (OSError, AttributeError):
+    if sys.stdout is None:
         return 1
+    sys.stdout.write(f"{command} {__version__}\n")
+    sys.stdout.flush()
     return 0
 
 
 def _guarded(command: "Callable[[list[str]], int]", argv: list[str]) -> int:
     try:
-        return command(argv)
+        code = command(argv)
+        if sys.stdout is not None:
+            sys.stdout.flush()  # here and not at the interpreter's end, where it would be a complaint
+        return code
     except KeyboardInterrupt:
         return 130
+    except OSError as error:
+        return _unprinted(error)
+
+
+def _unprinted(error: OSError) -> int:
+    """A help text or version that stdout did not take; commands see to their results themselves."""
+    import os
+
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python tries once more at its end
+    except OSError:
+        pass
+    if isinstance(error, BrokenPipeError):
+        return 141
+    try:
+        sys.stderr.write(f"it could not be printed: {error.strerror}\n")
+    except (OSError, AttributeError):
+        pass
+    return 1
 
 
 if __name__ == "__main__":

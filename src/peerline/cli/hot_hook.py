@@ -1,0 +1,195 @@
+"""`kxm hook session-start|prompt|stop`: what a client's session is told at the moments its hooks run.
+
+Silent when there is nothing to say, exit 0 whatever happens: a hub that is away must never hold a session up.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from time import time
+
+from peerline.cli.hot_brief import Mail, fitted, named, owed, waiting
+from peerline.cli.hot_http import Connection, ConnectionLost, Unreachable
+from peerline.cli.hot_json import dumps, loads
+from peerline.cli.hot_output import Failure
+from peerline.cli.hot_record import ANNOUNCED, REMINDED, Sessions
+from peerline.cli.hot_self import Myself
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+STDIN_BYTES = 4 << 20
+CALL_MS = 120  # a brief is there within 300 ms or not at all
+UNREAD = 20
+FACTS = 8
+ADAPTERS = {"claude": "claude-code hook", "codex": "codex hook", "gemini": "gemini hook"}
+
+
+def run(argv: list[str]) -> int:
+    """Run `kxm hook <argv>`; always 0."""
+    try:
+        event, client = _asked(argv)
+        EVENTS[event](Hook(dict(os.environ), client, _input()))
+    except Failure as failure:
+        _aside(failure.detail)
+    except (OSError, ValueError) as error:
+        _aside(f"{type(error).__name__}: {error}")
+    return 0
+
+
+class Hook:
+    """One run of a hook: what the client said, and who the session is."""
+
+    def __init__(self, env: dict[str, str], client: str, told: dict[str, Any]) -> None:
+        self.client, self.input = client, told
+        session_id = told.get("session_id")
+        self.session_id = session_id if isinstance(session_id, str) else ""
+        self.sessions = Sessions(env)
+        self.me = Myself(env, self.sessions, self.session_id)
+
+    def mail(self) -> Mail:
+        """What waits for this session's agent.
+
+        Raises:
+            Failure: the hub did not say.
+        """
+        hub = self.me.hub()
+        if hub is None:
+            return Mail([], [])
+        requests = _messages(hub, f"/v1/agents/{self.me.agent_id}/inbox")
+        return Mail(requests, _messages(hub, f"/v1/messages?state=unread&limit={UNREAD}"))
+
+    def say(self, event: str, text: str) -> None:
+        """Hand the client the text as context of the turn."""
+        answer: dict[str, Any] = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+        if event == "Stop" and self.client == "codex":
+            answer = {"decision": "block", "reason": text}
+        sys.stdout.write(dumps(answer) + "\n")
+        sys.stdout.flush()
+
+    def tell(self, ids: list[str], fact: str, how: str = ANNOUNCED) -> None:
+        """Remember what this session was told of, here and in the trails."""
+        self.sessions.tell(self.session_id, ids, how)
+        hub = self.me.hub()
+        for message_id in ids[:FACTS]:
+            body = {"fact": fact, "adapter": ADAPTERS.get(self.client, "hook")}
+            if hub is None or _asked_quietly(hub, "POST", f"/v1/messages/{message_id}/facts", body) is None:
+                return
+
+
+def _session_start(hook: Hook) -> None:
+    """Name what waits, and a name that is not the one asked for."""
+    hook.sessions.sweep(time())
+    lines = hook.me.fallen_back()
+    mail = Mail([], [])
+    try:
+        mail = hook.mail()
+    except Failure as failure:
+        lines.append(failure.detail)
+    lines += waiting(mail)
+    if not lines:
+        return
+    who = f"you are {named(hook.me.name)}" if hook.me.name else "not registered yet"
+    head = f"KXM, messages between agents (project {named(hook.me.project)}, {who}):"
+    hook.say("SessionStart", fitted([head, *lines]))
+    hook.tell(mail.ids, "announced")
+
+
+def _prompt(hook: Hook) -> None:
+    """Name what came since the session was last told of something."""
+    if hook.me.record is None:
+        return
+    mail = hook.mail()
+    pushed = _named_in(hook.input.get("prompt")).intersection(mail.ids)
+    hook.tell(sorted(pushed), "in turn")  # a push that has become a turn
+    mail = mail.without(hook.sessions.told(hook.session_id))
+    if mail:
+        hook.say("UserPromptSubmit", fitted(["KXM, meanwhile:", *waiting(mail)]))
+        hook.tell(mail.ids, "in turn")
+
+
+def _named_in(prompt: object) -> set[str]:
+    """The ids of messages in a text."""
+    if not isinstance(prompt, str):
+        return set()
+    digits = "0123456789abcdef"
+    parts = [part[:32] for part in prompt.split("msg_")[1:]]
+    return {f"msg_{part}" for part in parts if len(part) == 32 and not part.strip(digits)}
+
+
+def _stop(hook: Hook) -> None:
+    """Let the turn go on, once, while a request that the session was told of has no answer."""
+    if hook.input.get("stop_hook_active"):
+        return
+    told = hook.sessions.told(hook.session_id)
+    due = [message_id for message_id, how in told.items() if how == ANNOUNCED]
+    hub = hook.me.hub() if due else None
+    if hub is None:
+        return
+    requests = _messages(hub, f"/v1/agents/{hook.me.agent_id}/inbox")
+    unanswered = Mail([one for one in requests if isinstance(one, dict) and one.get("id") in due], [])
+    if unanswered:
+        hook.say("Stop", owed(unanswered.requests))
+        hook.tell(unanswered.ids, "in turn", REMINDED)
+
+
+EVENTS: dict[str, Callable[[Hook], None]] = {"session-start": _session_start, "prompt": _prompt, "stop": _stop}
+
+
+def _asked(argv: list[str]) -> tuple[str, str]:
+    client, words = "claude", []
+    queue = list(argv)
+    while queue:
+        word = queue.pop(0)
+        name, equals, value = word.partition("=")
+        if name == "--client":
+            client = value if equals else queue.pop(0) if queue else ""
+        elif not word.startswith("-"):
+            words.append(word)
+    if len(words) != 1 or words[0] not in EVENTS:
+        raise Failure("usage: kxm hook session-start|prompt|stop [--client claude|codex|gemini]")
+    return words[0], client
+
+
+def _input() -> dict[str, Any]:
+    """The client's JSON on stdin; a person at a terminal gives none."""
+    if os.isatty(0):
+        return {}
+    parts, size = [], 0
+    while size < STDIN_BYTES and (part := os.read(0, 65_536)):
+        parts.append(part)
+        size += len(part)
+    value = loads(b"".join(parts).decode("utf-8", "replace")) if parts else {}
+    return value if isinstance(value, dict) else {}
+
+
+def _messages(hub: Connection, path: str) -> list[Any]:
+    answer = _asked_quietly(hub, "GET", path, None)
+    found = answer.get("messages") if answer else None
+    return found if isinstance(found, list) else []
+
+
+def _asked_quietly(hub: Connection, method: str, path: str, body: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The answer's body, or None if the hub refuses: an older one does not know all of this.
+
+    Raises:
+        Failure: the hub does not answer.
+    """
+    try:
+        answer = hub.request(method, path, body, CALL_MS)
+    except (Unreachable, ConnectionLost) as why:
+        raise Failure(
+            f"hub not reachable at {hub.address.url} ({why}), so what waits is not known; start it with: kxm hub start"
+        ) from None
+    return answer.body if answer.status < 400 else None
+
+
+def _aside(text: str) -> None:
+    """For a client's debug log; nobody is disturbed by it."""
+    try:
+        sys.stderr.write(f"kxm hook: {text}\n")
+    except (OSError, AttributeError):
+        pass

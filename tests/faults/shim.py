@@ -28,7 +28,7 @@ def compiled(name: str, folder: Path) -> Path:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailingCalls:
-    """Calls of one kind on files whose path contains `path`: off until `on`, for every process of `environment`.
+    """Calls on files whose path contains `path` (`…$`: ends so): off until `on`, for every process of `environment`.
 
     `calls` are of write, fsync, ftruncate, open, unlink; `kind` is EIO, ENOSPC, EROFS, EINTR or SHORT.
     """

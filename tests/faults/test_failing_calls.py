@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from . import stored
+from .connection import Connection, Gone
 from .history import Found, violations
 from .kills import now_ms
 from .script import Script
@@ -16,6 +17,9 @@ from .victim import PLAIN, Victim
 
 KINDS = ("EIO", "ENOSPC", "EROFS", "EINTR", "SHORT")
 ENDS_WITHIN_S = 1.0
+LOG_BYTES_MOST = 64 << 20
+LOG_FULL_AFTER = 3_000
+RESUMES_WITHIN_S = 15.0
 
 
 class Sweep:
@@ -139,3 +143,66 @@ def test_a_start_on_a_failing_disk_works_or_ends_with_one_line(
         if not reached:
             break
     say(f"{nth - 1} calls failed in turn, {ends} starts refused")
+
+
+async def resumes(port: int, script: Script) -> None:
+    script.asker.connection = Connection(port)
+    async with asyncio.timeout(RESUMES_WITHIN_S):
+        while (await script.asker.send("helper", "again", None)).status != 202:
+            pass
+    script.leave()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize(
+    ("calls", "kind"), [("write", "EIO"), ("write", "ENOSPC"), ("fsync", "EIO"), ("ftruncate", "EIO")]
+)
+def test_while_the_log_cannot_be_moved_into_the_file_nothing_is_lost_and_the_log_stays_bounded(
+    tmp_path: Path, calls: str, kind: str, say: Callable[[str], None]
+) -> None:
+    library = compiled("failing_calls", tmp_path)
+    failing = FailingCalls(
+        library=library, panel=tmp_path / "panel", path="/hub.db$", calls=calls, kind=kind, sticky=True
+    )
+    hub = Victim(
+        tmp_path / "state", tmp_path / "hub.db", settings={**failing.environment(), "KXM_QUEUE_LIMIT": "100000"}
+    )
+    script = Script()
+
+    async def fill() -> tuple[int, int]:
+        """How many sends were accepted, and the status of the first that was not."""
+        await script.register(hub.port)
+        failing.on()
+        try:
+            for number in range(LOG_FULL_AFTER):
+                answer = await script.asker.send("helper", f"{number} " + "x" * 31_000, f"fill {number}")
+                if answer.status != 202:
+                    assert answer.code in ("storage_failed", "storage_full"), answer.body
+                    return number, answer.status
+        except Gone:
+            return number, 0
+        finally:
+            script.leave()
+        return LOG_FULL_AFTER, 202
+
+    try:
+        hub.start()
+        accepted, status = asyncio.run(fill())
+        log = Path(f"{hub.data}-wal").stat().st_size
+        met = failing.failed
+        failing.off()
+        assert met > 0
+        assert status in (0, 202, 503, 507)
+        assert log <= LOG_BYTES_MOST
+        if calls == "fsync":
+            assert hub.ended(ENDS_WITHIN_S) not in (0, -9)
+        else:
+            asyncio.run(resumes(hub.port, script))
+        hub.kill()
+        copy = stored.copied(hub.data, tmp_path / "copy")
+        assert stored.unsound(copy) == []
+        assert violations(script.history.operations, Found(rows=stored.rows(copy), now_ms=now_ms())) == []
+    finally:
+        hub.kill()
+    say(f"{accepted} sends accepted, then {status}; log {log >> 20} MB; {met} calls failed")

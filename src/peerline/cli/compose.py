@@ -308,7 +308,7 @@ class Hub:
         if self._loop is not None:
             self._loop.call_soon_threadsafe(
                 lambda: self.journal.event(
-                    "write_ahead_log_held", "error", pages=pages, detail="another process holds it"
+                    "write_ahead_log_held", "error", pages=pages, detail="another process holds it, or the disk refuses"
                 )
             )
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import apsw
 
+from peerline.database import failure
 from peerline.database.connection import SAFE_WAL_RESET, open_writer
 
 START_PAGES = 1_000  # about 4 MB: a passive checkpoint beside the writer
@@ -12,6 +13,7 @@ FORCE_PAGES = 6_000  # about 24 MB: the writer finishes it, so that the log star
 FORCE_STEP = 500  # how much longer the log may grow before the next try, when somebody held it
 FORCE_WAIT_MS = 50
 STOP_PAGES = 15_000  # about 60 MB: somebody holds the log; no more writes until they let go
+HELD = apsw.BusyError("the log is held")
 
 
 class Checkpoints:
@@ -19,6 +21,7 @@ class Checkpoints:
 
     def __init__(self, path: str, vfs: str | None = None, background: bool = True) -> None:
         self.pages = 0
+        self.reason: apsw.Error = HELD  # why the log is not moved, should it become too long
         self._next_force = FORCE_PAGES
         self._path, self._vfs = path, vfs
         self._wanted = threading.Event()
@@ -41,13 +44,22 @@ class Checkpoints:
         return self.pages >= (START_PAGES if self._thread is None else self._next_force)
 
     def force(self, connection: apsw.Connection, alarm: Callable[[int], None]) -> bool:
-        """Called between two groups; False while the log is held and too long to take writes. May block."""
+        """Called between two groups; False while the log can't be moved and is too long to take writes. May block.
+
+        Raises:
+            apsw.IOError: an fsync failed; the process must end.
+        """
         connection.set_busy_timeout(FORCE_WAIT_MS)
         try:
             left, moved = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_RESTART)
-        except apsw.BusyError:
+        except apsw.Error as error:
+            if not isinstance(error, apsw.BusyError):  # else the background's own failing try may be the holder
+                self.reason = error
+            if failure.fatal(self.reason):
+                raise self.reason from None
             self._next_force = self.pages + FORCE_STEP
         else:
+            self.reason = HELD
             self.pages = 0 if left == moved else self.pages
             self._next_force = FORCE_PAGES
         finally:
@@ -68,8 +80,12 @@ class Checkpoints:
                     return
                 try:
                     connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
-                except apsw.Error:
-                    continue  # the writer's own turn reports what is wrong with the disk
+                except apsw.BusyError:
+                    continue
+                except apsw.Error as error:
+                    self.reason = error  # the writer's own turn reports what is wrong with the disk
+                else:
+                    self.reason = HELD
         finally:
             connection.close()
 

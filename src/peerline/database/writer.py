@@ -157,12 +157,19 @@ class Writer:
         if self._dead is not None:
             self._refused(group, self._dead)
         elif self._checkpoints.due:
-            self._committer.run(self._checkpoint, lambda error: self._begin(group))
+            self._committer.run(self._checkpoint, lambda error: self._checkpointed(group, error))
         else:
             self._begin(group)
 
     def _checkpoint(self) -> None:
         self._writable = self._checkpoints.force(self._connection, self._alarm)
+
+    def _checkpointed(self, group: Group, error: BaseException | None) -> None:
+        if error is None:
+            self._begin(group)
+        else:
+            self._die(error)
+            self._refused(group, error)
 
     def _begin(self, group: Group, *, careful: bool = False) -> None:
         if not self._writable:
@@ -293,7 +300,7 @@ class Writer:
                 try:
                     job.value = job.work(self._scope.enter())
                 except apsw.ReadOnlyError:
-                    job.error = failure.refusal(apsw.BusyError())
+                    job.error = failure.refusal(self._checkpoints.reason)
                 except Exception as error:
                     job.error = failure.refusal(error)
         finally:

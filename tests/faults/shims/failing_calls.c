@@ -2,7 +2,7 @@
  *
  * FAULT_CALLS    names, comma separated: write fsync ftruncate open unlink
  * FAULT_KIND     EIO ENOSPC EROFS EINTR SHORT
- * FAULT_PATH     only files whose path contains this
+ * FAULT_PATH     only files whose path contains this; with a $ behind it, only those whose path ends so
  * FAULT_STICKY   1: every call from the n-th on fails
  * FAULT_PANEL    24 bytes shared with the test: n (0: off), calls counted, calls that failed
  *
@@ -45,12 +45,21 @@ static int chosen(const char *call)
     return at && (at == calls || at[-1] == ',') && (at[length] == ',' || at[length] == 0);
 }
 
+static int meant(const char *path)
+{
+    const char *part = getenv("FAULT_PATH");
+    size_t length = part ? strlen(part) : 0, whole = strlen(path);
+    if (!length || part[length - 1] != '$')
+        return !length || strstr(path, part) != NULL;
+    return whole >= length - 1 && strncmp(path + whole - (length - 1), part, length - 1) == 0;
+}
+
 /* 0: let it through. -1: fail with errno set. 1: write only a part. */
 static int verdict(const char *call, const char *path)
 {
-    const char *part = getenv("FAULT_PATH"), *kind = getenv("FAULT_KIND");
+    const char *kind = getenv("FAULT_KIND");
     uint64_t nth = panel()[0];
-    if (!nth || !kind || !chosen(call) || !path || (part && !strstr(path, part)))
+    if (!nth || !kind || !chosen(call) || !path || !meant(path))
         return 0;
     int sticky = getenv("FAULT_STICKY") && *getenv("FAULT_STICKY") == '1';
     uint64_t count = __atomic_add_fetch(&panel()[1], 1, __ATOMIC_SEQ_CST);

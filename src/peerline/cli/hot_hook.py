@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
 STDIN_BYTES = 4 << 20
 CALL_MS = 120  # a brief is there within 300 ms or not at all
+HELP = """Usage: kxm hook session-start|prompt|stop [--client claude|codex|gemini]
+
+What a client's plugin runs: reads the hook's JSON from standard input and prints what the session should know of
+waiting requests and unread replies, if anything. Always exits 0.
+"""
 UNREAD = 20
 FACTS = 8
 ADAPTERS = {"claude": "claude-code hook", "codex": "codex hook", "gemini": "gemini hook"}
@@ -30,6 +35,9 @@ ADAPTERS = {"claude": "claude-code hook", "codex": "codex hook", "gemini": "gemi
 
 def run(argv: list[str]) -> int:
     """Run `kxm hook <argv>`; always 0."""
+    if "--help" in argv or "-h" in argv:
+        sys.stdout.write(HELP)
+        return 0
     try:
         event, client = _asked(argv)
         EVENTS[event](Hook(dict(os.environ), client, _input()))
@@ -150,7 +158,7 @@ def _asked(argv: list[str]) -> tuple[str, str]:
         elif not word.startswith("-"):
             words.append(word)
     if len(words) != 1 or words[0] not in EVENTS:
-        raise Failure("usage: kxm hook session-start|prompt|stop [--client claude|codex|gemini]")
+        raise Failure(HELP.partition("\n")[0])
     return words[0], client
 
 

@@ -261,7 +261,7 @@ def test_a_file_system_that_corrupts_is_wrong_and_one_that_forgets_is_doubtful(
     mounts = tmp_path / "mountinfo"
     mounts.write_text(MOUNTS)
     monkeypatch.setattr(machine, "existing", lambda path: path)
-    monkeypatch.setattr(machine.os.path, "realpath", str)
+    monkeypatch.setattr(os.path, "realpath", str)
     found = machine.file_system(Path(folder) / "kxm.db", mounts)
     assert (found.level, found.fix is None) == (level, level is Level.OK)
 

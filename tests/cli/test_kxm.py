@@ -1,6 +1,7 @@
 """`kxm` beyond the hot commands, `komnet`, and what all commands have in common."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from peerline import __version__
 from peerline.cli.hub.group import COMMANDS
 from peerline.cli.kxm import NOUNS
 from tests.cli.hub.shell import Operator, Ran
-from tests.hub_process import environment
+from tests.hub_process import PATIENCE_S, environment
 
 
 @pytest.fixture
@@ -100,6 +101,45 @@ def test_kxm_alone_shows_its_help_and_fails(operator: Operator) -> None:
     ran = operator.kxm()
     assert (ran.code, ran.stdout) == (2, "")
     assert ran.stderr.startswith("Usage: kxm ")
+
+
+def run_into(stdout: int, command: str, words: tuple[str, ...], home: Path) -> tuple[int, str]:
+    ran = subprocess.run(
+        [sys.executable, "-m", "peerline.cli.hot", command, *words],
+        env=environment(home),
+        stdin=subprocess.DEVNULL,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    return ran.returncode, ran.stderr
+
+
+HELP = [("kxm", ("--version",)), ("kxm", ("hub", "-h")), ("kxm", ("peer", "-h")), ("peerline", ("list", "-h"))]
+
+
+@pytest.mark.parametrize(("command", "words"), HELP)
+def test_a_help_text_that_nobody_reads_ends_without_a_word(
+    command: str, words: tuple[str, ...], tmp_path: Path
+) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        assert run_into(writing, command, words, tmp_path) == (141, "")
+    finally:
+        os.close(writing)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+@pytest.mark.parametrize(("command", "words"), HELP)
+def test_a_help_text_that_does_not_fit_on_the_disk_is_told_in_one_line(
+    command: str, words: tuple[str, ...], tmp_path: Path
+) -> None:
+    with Path("/dev/full").open("wb") as full:
+        told = run_into(full.fileno(), command, words, tmp_path)
+    assert told == (1, "the output could not be written: No space left on device\n")
 
 
 def test_python_dash_m_peerline_is_peerline(tmp_path: Path) -> None:

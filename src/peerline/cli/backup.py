@@ -1,6 +1,7 @@
 """`kxm backup`: a checked copy of the hub's store, while the hub runs or not (spec/hub.md 6.8)."""
 
 import os
+import shlex
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -41,7 +42,8 @@ def backup(asked: Asked, out: Path | None) -> int:
     except (OSError, apsw.Error) as error:
         raise refused("backup_failed", f"{getattr(error, 'strerror', None) or error}: {out}") from None
     size = manifest["stores"][0]["bytes"]
-    text = f"backed up {store} ({size:,} bytes, checked) to {made}\nbring it back with: kxm restore {made}"
+    text = f"backed up {store} ({size:,} bytes, checked) to {made}\n"
+    text += f"bring it back with: kxm restore {shlex.quote(str(made))}"
     return asked.done("backup", text, folder=str(made), manifest=manifest)
 
 

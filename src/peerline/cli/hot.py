@@ -89,21 +89,20 @@ def _guarded(command: "Callable[[list[str]], int]", argv: list[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except OSError as error:
-        return _unprinted(error)
+        return _failed(error)
 
 
-def _unprinted(error: OSError) -> int:
-    """A help text or version that stdout did not take; commands see to their results themselves."""
-    import os
+def _failed(error: OSError) -> int:
+    """stdout did not take a help text, or a file is not as it should be: one line, no traceback."""
+    if error.filename is None:
+        import os
 
-    try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python tries once more at its end
-    except OSError:
-        pass
-    if isinstance(error, BrokenPipeError):
-        return 141
+        if isinstance(error, BrokenPipeError):
+            return 141
+    what = "the output could not be written" if error.filename is None else f"{error.filename} cannot be used"
     try:
-        sys.stderr.write(f"it could not be printed: {error.strerror}\n")
+        sys.stderr.write(f"{what}: {error.strerror}\n")
     except (OSError, AttributeError):
         pass
     return 1

@@ -67,6 +67,10 @@ class Output:
             write(2, self.redacted(shown(body)) + "\n")
         return failure.exit_code
 
+    def unprinted(self, failure: Failure) -> int:
+        """Tell that stdout did not take the result; the exit code."""
+        return self.failure(failure)
+
     def redacted(self, text: str) -> str:
         for secret in self._secrets:
             text = text.replace(secret, "[redacted]")
@@ -78,7 +82,7 @@ class Output:
         except BrokenPipeError:
             return READER_GONE
         except OSError as error:
-            return self.failure(Failure(f"the result could not be printed: {error.strerror}"))
+            return self.unprinted(Failure(f"the result could not be printed: {error.strerror}"))
         return 0
 
 

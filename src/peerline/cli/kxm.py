@@ -6,7 +6,7 @@ from typing import Final
 
 import click
 
-from peerline.cli.hot_output import INTERRUPTED, USAGE, Failure, Output, usage
+from peerline.cli.hot_output import INTERRUPTED, READER_GONE, USAGE, Failure, Output, usage
 from peerline.cli.options import LazyGroup, global_options
 
 NOUNS: Final = {
@@ -53,6 +53,8 @@ def main(argv: list[str]) -> int:
         return output.failure(failure)
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
+    except SystemExit:  # how click ends when nobody reads its help text any more
+        return READER_GONE
 
 
 def _command(argv: list[str]) -> str:

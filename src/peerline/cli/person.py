@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import click
 
-from peerline.cli.hot_output import INTERRUPTED, USAGE, Failure, usage
+from peerline.cli.hot_output import INTERRUPTED, READER_GONE, USAGE, Failure, usage
 from peerline.cli.hot_session import Interrupted
 from peerline.cli.options import LazyGroup
 from peerline.cli.person_self import Person
@@ -28,6 +28,7 @@ VERBS: Final = {
 EPILOG: Final = (
     "Everywhere: --json, --as NAME, --project P, --server URL, -h. You act as KXM_AGENT_NAME, else as your login name."
 )
+_WRONG_TOKEN: Final = "on the hub's own machine unset KXM_AUTH_TOKEN, elsewhere set it to this project's token"
 VALUED: Final = ("--as", "--project", "--server")
 
 
@@ -85,15 +86,24 @@ def main() -> int:
         return voice.failure(_for_people(failure))
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
+    except SystemExit as ended:
+        if ended.code == 1:  # how click ends when nobody reads its help text any more
+            return READER_GONE
+        raise
     except Interrupted as interrupted:
         return interrupted.code
 
 
 def _for_people(failure: Failure) -> Failure:
-    """Where `kxm` names its own command as the next step, `peerline` names its own."""
+    """Where `kxm` names its own command as the next step, `peerline` names its own; no step is left unsaid."""
     failure.detail = failure.detail.replace("start it with: kxm hub start", "start it with: peerline up")
     if failure.more.get("nextAction") == "kxm hub start":
         failure.more = {**failure.more, "nextAction": "peerline up"}
+    if failure.more.get("code") == "invalid_auth":
+        failure.detail += "; " + _WRONG_TOKEN
+    step = str(failure.beside.get("nextAction") or failure.more.get("nextAction") or "")
+    if " " in step and step not in failure.detail:
+        failure.detail += f"; next: {step}"
     return failure
 
 

@@ -23,12 +23,14 @@ def body(words: tuple[str, ...], file: str | None) -> str:
     text = " ".join(words) if source is None else _read(source)
     if not trim(text):
         raise usage("there is no text to send; type it, or use --file FILE, or - for standard input")
+    if "\0" in text:
+        raise usage("the text holds a NUL byte (U+0000); a message is text")
     if any("\ud800" <= c <= "\udfff" for c in text):
         raise usage("the text is not UTF-8")
     if utf16_length(trim(text)) > CONTENT:
-        raise Failure(
-            f"the text has {utf16_length(trim(text))} characters; a message takes {CONTENT}. Name a file in it instead"
-        )
+        # Of a longer file only so much was read.
+        length = f"more than {BYTES}" if len(text) > BYTES else str(utf16_length(trim(text)))
+        raise Failure(f"the text has {length} characters; a message takes {CONTENT}. Name a file in it instead")
     return text
 
 
@@ -39,7 +41,7 @@ def _read(source: str) -> str:
         else:
             with Path(source).open("rb") as file:
                 data = file.read(BYTES + 1)
-        return data.decode()
+        return data.decode(errors="strict" if len(data) <= BYTES else "replace")
     except OSError as error:
         raise usage(f"{source} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:

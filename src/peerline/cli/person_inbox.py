@@ -31,7 +31,7 @@ def inbox_(person: Person) -> int:
     for message in requests:
         lines += ["", *_request(voice, message)]
     if answers:
-        lines += ["", "Answers of the last day; `peerline why ID` shows one whole:"]
+        lines += [*([""] if lines else []), "Answers of the last day; `peerline why ID` shows one whole:"]
         lines += [voice.fitted(_answer(message)) for message in answers]
     if not lines:
         caller = session.caller

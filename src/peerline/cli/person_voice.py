@@ -16,11 +16,20 @@ STYLES: Final = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": 
 WIDE_ENOUGH: Final = 40
 
 
+class _Plain(Output):
+    def unprinted(self, failure: Failure) -> int:
+        if self.as_json:
+            return self.failure(failure)
+        command = f"peerline {self.command}".strip()
+        write(2, self.redacted(f"{command}: {visible(failure.detail, 1_000)}") + "\n")
+        return failure.exit_code
+
+
 class Voice:
     def __init__(self, env: Mapping[str, str], *, as_json: bool, command: str = "") -> None:
         self.as_json = as_json
         self.command = command
-        self._output = Output(dict(env), as_json=as_json, command=command)
+        self._output = _Plain(dict(env), as_json=as_json, command=command)
         on_terminal = sys.stdout is not None and sys.stdout.isatty()
         self._colour = on_terminal and not env.get("NO_COLOR") and env.get("TERM") != "dumb"
         self.width = get_terminal_size().columns if on_terminal else None
@@ -45,11 +54,7 @@ class Voice:
 
     def failure(self, failure: Failure) -> int:
         """What happened and what to do, on one line; the exit code."""
-        if self.as_json:
-            return self._output.failure(failure)
-        command = f"peerline {self.command}".strip()
-        write(2, self._output.redacted(f"{command}: {visible(failure.detail, 1_000)}") + "\n")
-        return failure.exit_code
+        return self._output.unprinted(failure)
 
     def table(self, head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
         """Columns side by side; one that is empty in all rows is left out, the last one is cut to the terminal."""

@@ -1,5 +1,6 @@
 """`kxm restore`: bring a backup back into the place of the hub's store (spec/hub.md 6.8)."""
 
+import shlex
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -57,7 +58,7 @@ def put_back(found: "Verified", store: Path, *, force: bool) -> Path | None:
     try:
         return restore(found, store, datetime.now(UTC), replace=force)
     except WouldReplace as error:
-        detail = f"{error}; to replace it (it is kept aside): kxm restore {found.folder} --force"
+        detail = f"{error}; to replace it (it is kept aside): kxm restore {shlex.quote(str(found.folder))} --force"
         raise refused(error.code, detail, exit_code=2) from None
     except Held as error:
         pid = f"PID {error.pid}" if error.pid else "another process"

@@ -49,6 +49,23 @@ def test_a_second_start_names_the_process_that_runs(operator: Operator) -> None:
     assert operator.hub("start", "--background").refusal == expected
 
 
+def test_a_state_folder_that_cannot_be_made_is_told_in_one_line(operator: Operator) -> None:
+    operator.home.mkdir()
+    (operator.home / "file").touch()
+    state = str(operator.home / "file" / "kxm")
+    expected = (1, "hub_start_failed", f"the state folder cannot be used: Not a directory: {state}")
+    for words in (("start",), ("start", "--background")):
+        assert operator.kxm("hub", *words, KXM_STATE_HOME=state).refusal == expected
+
+
+def test_in_the_background_too_a_refused_start_names_the_next_step(operator: Operator) -> None:
+    operator.state.mkdir(mode=0o700, parents=True)
+    (operator.state / "kxm.db").write_bytes(b"no database " * 1000)
+    ran = operator.hub("start", "--background")
+    told = json.loads(ran.stderr)
+    assert (ran.code, told["code"], told["nextAction"]) == (1, "database_corrupted", "kxm doctor --repair")
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a pidfd")
 def test_a_killed_hub_leaves_nothing_that_hinders_the_next(operator: Operator) -> None:
     first = operator.hub("start", "--background", "--json").json["pid"]

@@ -8,8 +8,9 @@ import time
 from pathlib import Path
 from typing import Final
 
+from peerline.cli.hot_output import Failure
 from peerline.cli.hot_paths import private_write
-from peerline.cli.hub.claim import holder
+from peerline.cli.hub.claim import already, holder
 from peerline.cli.options import Asked, refused
 from peerline.settings import HubSettings
 
@@ -26,9 +27,12 @@ def start_detached(asked: Asked, settings: HubSettings) -> int:
     """
     root = Path(settings.state_root)
     if found := holder(root):
-        raise refused("hub_already_running", f"KXM hub is already managed by PID {found.pid}")
+        raise already(found.pid)
     said = root / "hub.out"
-    private_write(str(said), b"")
+    try:
+        private_write(str(said), b"")
+    except OSError as error:
+        raise refused("hub_start_failed", f"the state folder cannot be used: {error.strerror}: {root}") from None
     with said.open("ab") as out:
         child = subprocess.Popen(
             [sys.executable, "-m", "peerline.cli.hot", "kxm", "hub", "start"],
@@ -52,17 +56,20 @@ def _wait(child: "subprocess.Popen[bytes]", said: Path) -> re.Match[str]:
         if match := LISTENING.search(text):
             return match
         if ended is not None:
-            raise refused("hub_start_failed", _reason(text), exit_code=2 if ended == 2 else 1)
+            raise _ended(text, ended)
         if time.monotonic() > end:
             child.terminate()
             raise refused("hub_start_failed", f"the hub was not ready after {READY_S:.0f} s; see {said}")
         time.sleep(LOOK_S)
 
 
-def _reason(text: str) -> str:
-    """What the child said last: its failure's detail, or the line itself."""
+def _ended(text: str, code: int) -> Failure:
+    """What the child said last: its failure, or the line itself."""
     last = text.strip().rpartition("\n")[2]
+    exit_code = 2 if code == 2 else 1
     try:
-        return str(json.loads(last)["detail"])
+        told = json.loads(last)
+        beside = {name: told[name] for name in ("code", "nextAction") if name in told}
+        return Failure(str(told["detail"]), error="hub_start_failed", exit_code=exit_code, beside=beside)
     except (ValueError, TypeError, KeyError):
-        return last or "the hub ended without a word"
+        return refused("hub_start_failed", last or "the hub ended without a word", exit_code=exit_code)

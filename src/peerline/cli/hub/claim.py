@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+from peerline.cli.hot_output import Failure
 from peerline.cli.hot_paths import private_write
 from peerline.cli.options import refused
 
@@ -27,6 +28,10 @@ TRIES: Final = 20
 class Holder:
     pid: int
     started_at: str
+
+
+def already(pid: int) -> Failure:
+    return refused("hub_already_running", f"KXM hub is already managed by PID {pid}", nextAction="kxm hub stop")
 
 
 class Claim:
@@ -86,7 +91,7 @@ class Claim:
                 # Held by a hub; or for a moment by one that only looks, or that has not written its number yet.
                 found = holder(self._path.parent)
                 if found is not None:
-                    raise refused("hub_already_running", f"KXM hub is already managed by PID {found.pid}") from None
+                    raise already(found.pid) from None
                 if left == 1:
                     raise refused("hub_already_running", "KXM hub is already managed by another process") from None
                 time.sleep(LOOK_S / 10)
@@ -97,7 +102,7 @@ class Claim:
         if type(body.get("pid")) is not int or body.get("role") != "hub":
             raise refused("claim_malformed", f"{self._path} is no claim of a hub; remove it if no hub runs")
         if not body.get("locked") and _alive(body["pid"]):
-            raise refused("hub_already_running", f"KXM hub is already managed by PID {body['pid']}")
+            raise already(body["pid"])
 
     def _still_there(self, fd: int) -> bool:
         try:

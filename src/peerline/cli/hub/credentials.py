@@ -77,7 +77,7 @@ def _load(path: Path) -> dict[str, object]:
         if not stat.S_ISREG(about.st_mode) or about.st_uid != os.getuid() or about.st_mode & 0o077:
             raise refused("hub_env_unsafe", f"others may read or change {path}; make it yours alone: chmod 600")
         body = json.loads(path.read_bytes())
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError):
         raise refused("hub_env_unreadable", f"saved credentials cannot be read: {path}", exit_code=2) from None

@@ -73,7 +73,9 @@ def run(settings: HubSettings, env: Mapping[str, str]) -> int:
     try:
         claim.take()
     except OSError as error:
-        raise refused("hub_start_failed", f"the state folder cannot be used: {error}") from None
+        raise refused(
+            "hub_start_failed", f"the state folder cannot be used: {error.strerror}: {settings.state_root}"
+        ) from None
     try:
         claim.watch(_stop_in_order)
         return _run(settings, found, env)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from peerline.cli.person_list import _who_is_here
 from tests.cli.person_shell import Shell
 from tests.hub_process import HubProcess
 
@@ -54,6 +55,12 @@ def test_the_list_shows_who_is_here_and_who_owes_whom(shell: Shell) -> None:
     assert row.split() == ["bob", "online", "2", "1", "box", "reads", "diffs⟨U+001B⟩[31m"]
     told = {agent["name"]: agent for agent in shell.told("list")["agents"]}
     assert (told["bob"]["owesYou"], told["bob"]["youOwe"]) == (2, 1)
+
+
+def test_who_has_fallen_silent_is_not_counted_as_here() -> None:
+    agents = [{"presence": presence} for presence in ("online", "stale", "offline", "offline")]
+    assert _who_is_here(agents) == "1 here, 1 silent for more than 30 s, 2 away."
+    assert _who_is_here(agents[:1]) == "1 here, 0 away."
 
 
 def test_asking_somebody_unknown_names_who_is_known(shell: Shell) -> None:

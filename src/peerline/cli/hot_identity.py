@@ -28,7 +28,9 @@ class Caller:
             self.root = state_root(env)
             self.address = Address(common.get("--server") or env.get("KXM_SERVER_URL") or bound_url(self.root))
         except ValueError as error:
-            raise Failure(str(error), error=getattr(error, "code", "hub_url_invalid"), exit_code=2) from None
+            code = getattr(error, "code", "hub_url_invalid")
+            of_variable = code == "hub_url_invalid" and not common.get("--server") and env.get("KXM_SERVER_URL")
+            raise Failure(f"{'KXM_SERVER_URL: ' if of_variable else ''}{error}", error=code, exit_code=2) from None
         self.project: str = common.get("--project") or env.get("KXM_PROJECT", "").strip() or project_of(env)
         named = common.get("--as") or env.get("KXM_AGENT_NAME", "").strip()
         self.named = bool(named)

@@ -8,6 +8,7 @@ import click
 from peerline.cli.person_self import Person, inbox, sent
 from peerline.cli.person_voice import age
 from peerline.core.fence import visible
+from peerline.core.limits import AGENT_LEASE_MS
 
 
 @click.command("list")
@@ -25,12 +26,11 @@ def list_(person: Person) -> int:
     agents.sort(key=lambda agent: (agent.get("presence") == "offline", str(agent.get("name", "")).lower()))
     rows = [_row(agent, owe_you[str(agent.get("id"))], you_owe[str(agent.get("id"))], me) for agent in agents]
     others = [agent for agent in agents if agent.get("id") != me]
-    here = sum(agent.get("presence") != "offline" for agent in others)
     why = " (your login name; KXM_AGENT_NAME changes it)" if person.by_login else ""
     lines = [f"You are {visible(caller.name)}{why} in project {visible(caller.project)} at {caller.address.url}."]
     if others:
         head = ("NAME", "STATE", "OWES YOU", "YOU OWE", "HOST", "MODEL", "FOR")
-        lines += [f"{here} here, {len(others) - here} away.", "", *voice.table(head, rows)]
+        lines += [_who_is_here(others), "", *voice.table(head, rows)]
     else:
         lines.append("Nobody else has been in this project yet. An agent joins it with its first `kxm peer` command.")
     facts: dict[str, Any] = {
@@ -43,6 +43,13 @@ def list_(person: Person) -> int:
         ],
     }
     return voice.done(lines, **facts)
+
+
+def _who_is_here(others: list[dict[str, Any]]) -> str:
+    """An agent whose lease has lapsed is neither here nor gone: nobody can know yet."""
+    count = Counter(str(agent.get("presence")) for agent in others)
+    silent = f", {count['stale']} silent for more than {AGENT_LEASE_MS // 1000} s" if count["stale"] else ""
+    return f"{count['online']} here{silent}, {count['offline']} away."
 
 
 def _row(agent: dict[str, Any], owes_you: int, you_owe: int, me: str | None) -> tuple[str, ...]:

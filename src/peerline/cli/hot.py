@@ -37,6 +37,14 @@ def _kxm(argv: list[str]) -> int:
         from peerline.cli.hot_hook import run as hook
 
         return hook(argv[at + 1 :])
+    if at is not None and argv[at] == "mcp":
+        from peerline.cli.mcp import run as mcp
+
+        return mcp(argv[:at] + argv[at + 1 :])
+    if at is not None and argv[at] == "watch":
+        from peerline.cli.watch import run as watch
+
+        return watch(argv[:at] + argv[at + 1 :])
     from peerline.cli.kxm import main
 
     return main(argv)

@@ -3,15 +3,16 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from typing import Final
+from typing import Final, Protocol
 from urllib.parse import quote
 
 from peerline.client.backoff import pause_s
 from peerline.client.connection import Unanswered
 from peerline.client.events import Decoder, Event, event
+from peerline.client.records import Agent
 from peerline.client.refusals import HubFailed, InvalidAnswer, Unreachable
 from peerline.client.requests import Requests
-from peerline.client.session import REQUEST_S, Session
+from peerline.client.session import REQUEST_S
 from peerline.client.surroundings import Surroundings
 from peerline.core.errors import InvalidAgentIdentity, PeerlineError, TooMany, Unavailable
 
@@ -22,8 +23,23 @@ REMEMBERED: Final = 10_000
 PASSING: Final = (Unreachable, Unanswered, InvalidAnswer, HubFailed, Unavailable, TooMany)
 
 
+class Seat(Protocol):
+    """Whose events are read: a session of our own, or one that another process holds."""
+
+    @property
+    def agent(self) -> Agent: ...
+
+    def agent_key(self) -> str: ...
+
+    def headers(self) -> dict[str, str]: ...
+
+    async def find_back(self, key: str) -> None:
+        """The hub does not take `key` any more."""
+        ...
+
+
 async def events(
-    session: Session,
+    session: Seat,
     requests: Requests,
     surroundings: Surroundings,
     *,

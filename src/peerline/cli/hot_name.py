@@ -1,0 +1,40 @@
+"""The name of an agent session that was given none: `<repository>-<branch>`, the same after each restart."""
+
+import os
+
+from peerline.cli.hot_identity import _main, _repository
+
+RESERVED = ("komnet-gateway", "human", "system", "admin")
+NAME = 64
+
+
+def session_name(env: dict[str, str]) -> str:
+    """From the folder's repository (the main one behind a work tree) and branch; else from the folder."""
+    folder = env.get("KXM_WORKDIR") or env.get("KXM_PROJECT_DIR") or env.get("CLAUDE_PROJECT_DIR") or os.getcwd()
+    folder = os.path.abspath(folder)
+    top = _repository(folder, env.get("HOME", ""))
+    if top is None:
+        return _fitting(os.path.basename(folder))
+    branch = _branch(top)
+    repository = os.path.basename(_main(top))
+    return _fitting(f"{repository}-{branch}" if branch else repository)
+
+
+def _branch(top: str) -> str | None:
+    """The branch that is checked out, read from git's files; None when none is."""
+    git = os.path.join(top, ".git")
+    try:
+        if os.path.isfile(git):
+            with open(git, encoding="utf-8") as file:
+                git = os.path.join(top, file.read(4096).strip().removeprefix("gitdir:").strip())
+        with open(os.path.join(git, "HEAD"), encoding="utf-8") as file:
+            head = file.read(4096).strip()
+    except (OSError, ValueError):
+        return None
+    return head.removeprefix("ref: refs/heads/") if head.startswith("ref: refs/heads/") else None
+
+
+def _fitting(name: str) -> str:
+    """A name that a hub takes."""
+    fitting = "".join(c if c.isprintable() and c not in "@/" else "-" for c in name).strip()[:NAME].strip()
+    return f"{fitting or 'session'}-agent"[:NAME] if not fitting or fitting.lower() in RESERVED else fitting

@@ -1,0 +1,35 @@
+"""Where a session stands, as the command line worked it out: the hub, the project, the name, and files of its own."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from peerline.core.errors import PeerlineError
+
+
+class NoToken(PeerlineError):
+    """This machine knows no token of the project, and no hub here can make one."""
+
+    code = "project_token_missing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """`url` is how people name the hub; `addresses` are the ways there, the best one first, looked up anew each time.
+
+    `token` and `renewed_token` may block and raise NoToken or Unreachable; the second asks for another one because the
+    first was refused. `write` replaces a private file in one step; `read` gives the object in one, or nothing.
+    """
+
+    url: str
+    project: str
+    name: str
+    purpose: str
+    session_id: str | None
+    addresses: Callable[[], list[str]]
+    token: Callable[[], str]
+    renewed_token: Callable[[], str]
+    key_file: Callable[[str], str]
+    record_file: Callable[[str], str | None]
+    write: Callable[[str, bytes], None]
+    read: Callable[[str], dict[str, Any]]

@@ -1,0 +1,205 @@
+"""The MCP server of one agent session over stdin and stdout: calls side by side, and channel events between them."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from peerline.client.records import Message, Registered
+from peerline.client.surroundings import Surroundings
+from peerline.core.fence import visible
+from peerline.mcp_stdio import results, rpc
+from peerline.mcp_stdio.channel import METHOD, outcome_params
+from peerline.mcp_stdio.deliveries import Deliveries
+from peerline.mcp_stdio.greeting import Greeted
+from peerline.mcp_stdio.handshake import introduce
+from peerline.mcp_stdio.inbox import Inbox, Outcomes
+from peerline.mcp_stdio.link import Link
+from peerline.mcp_stdio.parent import ParentWatch
+from peerline.mcp_stdio.pipes import Reader, Writer
+from peerline.mcp_stdio.place import Place
+from peerline.mcp_stdio.record import Record
+from peerline.mcp_stdio.tools import Desk
+from peerline.mcp_stdio.waits import Progress
+from peerline.wire.tools import Tool
+
+CALLS_AT_ONCE: Final = 64
+CODEX_TURN: Final = "x-codex-turn-metadata"
+
+
+class Server:
+    """`tools` is what this session offers; `say` gives people a line on stderr."""
+
+    def __init__(
+        self,
+        place: Place,
+        client: str,
+        tools: tuple[Tool, ...],
+        *,
+        stdin: int,
+        stdout: int,
+        say: Callable[[str], None],
+        world: Surroundings | None = None,
+    ) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+        self._say, self._notice = say, ""
+        self._stdin, self._stdout = stdin, stdout
+        self._lines = rpc.Lines()
+        self._calls: dict[str | int, asyncio.Task[None]] = {}
+        self._linked: asyncio.Task[None] | None = None
+        self._end = asyncio.Event()
+        self._writer = Writer(stdout, self._end.set)
+        world = world or Surroundings()
+        inbox, outcomes = Inbox(), Outcomes(self._tell_outcome)
+        self._record = Record(place, client)
+        link = Link(
+            place,
+            client,
+            Deliveries(inbox, outcomes, self._push, adapter=f"mcp:{client}", world=world),
+            fallback=f"{place.name[:50]}-{os.getpid()}",
+            say=self._renamed,
+            on_registered=self._registered,
+            world=world,
+        )
+        self._desk = Desk(place=place, link=link, inbox=inbox, outcomes=outcomes, world=world)
+
+    async def run(self, greeted: Greeted) -> None:
+        """Serve until the client, its process or a signal ends it; then leave the hub."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._end.set)
+        parent = ParentWatch(self._end.set)
+        for line in greeted.lines:
+            self._take(line)
+        self._got(greeted.rest, ended=False)
+        Reader(self._stdin, self._got)
+        try:
+            await self._end.wait()
+        finally:
+            parent.close()
+            running = [*self._calls.values(), *([self._linked] if self._linked else [])]
+            for task in running:
+                task.cancel()
+            if running:
+                await asyncio.wait(running)
+            self._record.remove()
+            self._writer.close()
+
+    def _got(self, chunk: bytes, ended: bool = True) -> None:
+        if not chunk:
+            if ended:
+                self._end.set()
+            return
+        for line in self._lines.feed(chunk):
+            self._take(line)
+
+    def _take(self, line: bytes | None) -> None:
+        try:
+            request = rpc.parse(line)
+            answer = None if request is None else self._answer(request)
+        except rpc.Malformed as bad:
+            answer = rpc.failure(bad.request_id, bad.code, bad.text)
+        if answer is not None:
+            self._put(answer)
+
+    def _answer(self, request: rpc.Request) -> bytes | None:
+        """The answer, if it can be given at once."""
+        if (answer := introduce(request, self._notice)) is not None:
+            return answer
+        if request.id is None:
+            self._notified(request)
+            return None
+        if request.method == "tools/list":
+            return rpc.result(request.id, {"tools": [tool.as_listed() for tool in self._tools.values()]})
+        if request.method == "tools/call":
+            return self._call(request.id, request.params)
+        return rpc.failure(request.id, rpc.METHOD_NOT_FOUND, f"method not found: {request.method[:80]}")
+
+    def _notified(self, request: rpc.Request) -> None:
+        if request.method == "notifications/initialized":
+            self._connect()
+        elif request.method == "notifications/cancelled":
+            named = request.params.get("requestId")
+            call = self._calls.get(named) if isinstance(named, (str, int)) else None
+            if call is not None:
+                call.cancel()
+
+    def _connect(self) -> None:
+        if self._linked is None:
+            self._linked = asyncio.create_task(self._desk.link.run())
+            self._linked.add_done_callback(self._link_ended)
+
+    def _link_ended(self, link: asyncio.Task[None]) -> None:
+        """A fault of ours, if it was not asked to end: the client sees the server go, and may start it again."""
+        if not link.cancelled() and link.exception() is not None:
+            self._say(f"kxm: the link to the hub failed: {link.exception()!r}")
+            self._end.set()
+
+    def _call(self, request_id: str | int, params: dict[str, Any]) -> bytes | None:
+        name, meta = params.get("name"), params.get("_meta")
+        if not isinstance(name, str):
+            raise rpc.Malformed(rpc.INVALID_PARAMS, "name is required", request_id)
+        if request_id in self._calls:
+            raise rpc.Malformed(rpc.INVALID_REQUEST, "a call with this id is running", request_id)
+        if len(self._calls) >= CALLS_AT_ONCE:
+            return rpc.failure(request_id, rpc.INTERNAL_ERROR, f"{CALLS_AT_ONCE} calls are running")
+        meta = meta if isinstance(meta, dict) else {}
+        self._know_session(meta)
+        self._connect()
+        task = asyncio.create_task(self._run_call(request_id, name, params.get("arguments"), meta.get("progressToken")))
+        self._calls[request_id] = task
+        task.add_done_callback(lambda _: self._calls.pop(request_id, None))
+        return None
+
+    async def _run_call(self, request_id: str | int, name: str, arguments: object, token: object) -> None:
+        tool = self._tools.get(name)
+        try:
+            if tool is None:
+                result = results.error(f"unknown tool: {visible(name, 80)}")
+            else:
+                result = await self._desk.call(tool, arguments, self._progress(token))
+        except Exception as error:
+            self._say(f"kxm: {name[:80]} failed: {error!r}")
+            self._put(rpc.failure(request_id, rpc.INTERNAL_ERROR, f"internal error: {type(error).__name__}"))
+            return
+        notice, self._notice = self._notice, ""
+        texts = result.with_notice(notice).texts
+        content = [{"type": "text", "text": text} for text in texts]
+        self._put(rpc.result(request_id, {"content": content} | ({"isError": True} if result.is_error else {})))
+
+    def _progress(self, token: object) -> Progress | None:
+        if isinstance(token, bool) or not isinstance(token, (str, int)):
+            return None
+
+        def show(seconds: float, what: str) -> None:
+            params = {"progressToken": token, "progress": seconds, "message": what}
+            self._put(rpc.notification("notifications/progress", params))
+
+        return show
+
+    def _know_session(self, meta: Mapping[str, Any]) -> None:
+        """Codex names its thread with each call, and only there."""
+        turn = meta.get(CODEX_TURN)
+        thread = turn.get("thread_id") if isinstance(turn, dict) else None
+        if isinstance(thread, str):
+            self._record.session(thread)
+
+    def _registered(self, registered: Registered) -> None:
+        self._record.registered(registered)
+
+    def _renamed(self, line: str) -> None:
+        self._say(line)
+        self._notice = line
+
+    def _push(self, params: dict[str, Any]) -> None:
+        self._writer.put(rpc.notification(METHOD, params))
+
+    def _tell_outcome(self, message: Message) -> None:
+        self._push(outcome_params(message))
+
+    def _put(self, line: bytes) -> None:
+        try:
+            self._writer.put(line)
+        except OSError:
+            self._end.set()

@@ -1,0 +1,168 @@
+"""What each tool does. The table in `wire.tools` says how it is called."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from peerline.client.refusals import TimedOut
+from peerline.client.surroundings import Surroundings
+from peerline.core.errors import Conflict, Invalid, NotFound, PeerlineError
+from peerline.core.fence import visible
+from peerline.core.limits import AWAIT_MAX_MS, FANOUT_WAIT_MAX_MS
+from peerline.mcp_stdio import results, troubles
+from peerline.mcp_stdio.arguments import checked
+from peerline.mcp_stdio.fanout import fanned_out
+from peerline.mcp_stdio.inbox import Inbox, Outcomes
+from peerline.mcp_stdio.link import Link
+from peerline.mcp_stdio.place import Place
+from peerline.mcp_stdio.results import Result
+from peerline.mcp_stdio.waits import UNWATCHED_S, Progress, showing
+from peerline.wire.tools import Tool
+
+Arguments = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """What the tools of one session work with."""
+
+    place: Place
+    link: Link
+    inbox: Inbox
+    outcomes: Outcomes
+    world: Surroundings
+
+    async def call(self, tool: Tool, given: object, progress: Progress | None) -> Result:
+        """The tool's result; a refusal is a result too, since the model is to read it."""
+        if tool.later:
+            return results.error(
+                f"not_built_yet: {tool.name} comes with {tool.later} in a later release; go on without"
+            )
+        try:
+            return await ACTS[tool.name](self, checked(tool, given), progress)
+        except PeerlineError as error:
+            return results.error(troubles.told(error, self.place))
+
+
+async def _list(desk: Desk, given: Arguments, progress: Progress | None) -> Result:
+    hub = await desk.link.hub()
+    return results.of_agents(await hub.agents(include_offline=given.get("includeOffline", False)), hub.agent.id)
+
+
+async def _send(desk: Desk, given: Arguments, progress: Progress | None) -> Result:
+    _no_context(given)
+    hub = await desk.link.hub()
+    hops, max_hops = _one_hop_on(desk.inbox)
+    message = await hub.send(
+        given["target"],
+        given["content"],
+        delivery=given.get("delivery", "followUp"),
+        idempotency_key=given.get("idempotencyKey"),
+        correlation_id=given.get("correlationId"),
+        ttl_ms=given.get("ttlMs"),
+        allow_offline=given.get("allowOffline", False),
+        hops=hops,
+        max_hops=max_hops,
+    )
+    return results.of(
+        {"messageId": message.id, "status": message.status, "target": visible(message.recipient_name, 80)}
+    )
+
+
+async def _get(desk: Desk, given: Arguments, progress: Progress | None) -> Result:
+    hub = await desk.link.hub()
+    message = await hub.get(given["messageId"])
+    if message.final:
+        desk.outcomes.read(message.id)
+    return results.of_message(message, hub.agent.id, desk.world.entropy)
+
+
+async def _fanout(desk: Desk, given: Arguments, progress: Progress | None) -> Result:
+    _no_context(given)
+    hub = await desk.link.hub()
+    hops, max_hops = _one_hop_on(desk.inbox)
+    timeout_s = given.get("timeoutMs", FANOUT_WAIT_MAX_MS) / 1000
+    asking = fanned_out(
+        hub,
+        desk.outcomes,
+        given["targets"],
+        given["content"],
+        key_prefix=given.get("idempotencyKeyPrefix"),
+        correlation_id=given.get("correlationId"),
+        ttl_ms=given.get("ttlMs"),
+        timeout_s=timeout_s if progress else min(timeout_s, UNWATCHED_S),
+        hops=hops,
+        max_hops=max_hops,
+    )
+    return results.of_responses(await showing(asking, "waiting for replies", progress), desk.world.entropy)
+
+
+async def _await(desk: Desk, given: Arguments, progress: Progress | None) -> Result:
+    hub = await desk.link.hub()
+    message_id = given["messageId"]
+    asked_s = min(given.get("timeoutMs", AWAIT_MAX_MS), AWAIT_MAX_MS) / 1000
+    timeout_s = asked_s if progress else min(asked_s, UNWATCHED_S)
+    with desk.outcomes.waiting(message_id):
+        try:
+            message = await showing(hub.wait(message_id, timeout_s), f"waiting for {message_id}", progress)
+        except TimedOut:
+            if timeout_s == asked_s:
+                raise
+            return results.of(
+                {"messageId": message_id, "waiting": True, "next": "still waiting; go on working, or call it again"}
+            )
+        desk.outcomes.read(message_id)
+    return results.of_message(message, hub.agent.id, desk.world.entropy)
+
+
+async def _cancel(desk: Desk, given: Arguments, progress: Progress | None) -> Result:
+    hub = await desk.link.hub()
+    message = await hub.cancel(given["messageId"])
+    return results.of_message(message, hub.agent.id, desk.world.entropy)
+
+
+async def _inbox(desk: Desk, given: Arguments, progress: Progress | None) -> Result:
+    hub = await desk.link.hub()
+    known = desk.inbox.known()
+    requests = desk.inbox.renew(known, await hub.inbox())
+    try:
+        unread = await hub.sent(state="unread", limit=20)
+    except Invalid:
+        unread = ()  # a hub that does not know the question
+    return results.of_inbox(requests, unread, hub.agent.id, desk.world.entropy)
+
+
+async def _reply(desk: Desk, given: Arguments, progress: Progress | None) -> Result:
+    hub = await desk.link.hub()
+    try:
+        message = await hub.reply(given["messageId"], given["content"])
+    except (Conflict, NotFound):
+        desk.inbox.drop(given["messageId"])
+        raise
+    desk.inbox.drop(message.id)
+    return results.of(
+        {"messageId": message.id, "status": message.status, "recipient": visible(message.sender_name, 80)}
+    )
+
+
+def _one_hop_on(inbox: Inbox) -> tuple[int | None, int | None]:
+    """A chain of agents that forward work to each other ends at the limit of the request it began with."""
+    furthest = inbox.furthest()
+    return (None, None) if furthest is None else (furthest.hops + 1, furthest.max_hops)
+
+
+def _no_context(given: Arguments) -> None:
+    if "workflowContext" in given:
+        raise Invalid("not_built_yet: workflowContext comes with workflows in a later release; send without it")
+
+
+ACTS: Final[Mapping[str, Callable[[Desk, Arguments, Progress | None], Awaitable[Result]]]] = {
+    "kxm_list": _list,
+    "kxm_send": _send,
+    "kxm_get": _get,
+    "kxm_fanout": _fanout,
+    "kxm_await": _await,
+    "kxm_cancel": _cancel,
+    "kxm_inbox": _inbox,
+    "kxm_reply": _reply,
+}

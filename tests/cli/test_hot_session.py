@@ -183,6 +183,10 @@ def test_on_one_machine_nobody_types_a_token(start_hub: StartHub) -> None:
     assert json.loads(saved.read_text())["hubs"][hub.url]["p"] == token
 
 
+def test_a_project_that_cannot_be_is_refused_as_that_and_not_as_a_missing_token(start_hub: StartHub) -> None:
+    assert local(start_hub(), "list", KXM_PROJECT="p" * 129).detail == "project exceeds 128 characters"
+
+
 def test_a_hub_with_a_new_database_mints_anew(start_hub: StartHub) -> None:
     hub = start_hub(KXM_DATA_PATH=":memory:")
     assert local(hub, "list").code == 0

@@ -83,6 +83,8 @@ class Caller:
         except (ConnectionLost, ValueError):
             pass
         token = answer.body.get("token") if answer and answer.status in (200, 201) else None
+        if answer and answer.status == 400:  # a name that no project can have
+            raise Failure(str(answer.body.get("error")), more={"code": answer.body.get("code")})
         if not isinstance(token, str):
             raise token_missing(self.project)
         path = os.path.join(self.root, "local-tokens.json")

@@ -18,6 +18,7 @@ from peerline.cli.hot_paths import socket_path
 from peerline.cli.hub.claim import holder
 
 TIMEOUT_MS: Final = 5_000
+ANOTHER: Final = "another port: export KXM_PORT=7332 KXM_SERVER_URL=http://127.0.0.1:7332; kxm hub start --background"
 
 
 def hub(env: Mapping[str, str], root: Path, who: Callable[[], Caller]) -> Iterator[Finding]:
@@ -58,11 +59,13 @@ def reach(address: Address) -> Finding:
         )
         return fail("hub", f"no hub answers at {address.url} ({why})", fix)
     except (ConnectionLost, ValueError) as why:
-        return fail("hub", f"no answer of a hub at {address.url}: {why}", "kxm hub view")
+        return fail(
+            "hub", f"no answer of a hub at {address.url}: {why}", ANOTHER if address.loopback else "kxm hub view"
+        )
     finally:
         connection.close()
     if health.status != 200:
-        return fail("hub", f"{address.url} answers, but is not a healthy hub (HTTP {health.status})", "kxm hub view")
+        return fail("hub", f"{address.url} answers, but is not a healthy hub (HTTP {health.status})", ANOTHER)
     if ready.status != 200:
         why_not = health.body.get("detail") or f"HTTP {ready.status}"
         return fail("hub", f"{address.url} is not ready: {why_not}", "look at the disk and the hub's log")

@@ -1,5 +1,6 @@
 """`kxm hub start`: everything around the hub that is not the hub (spec/hub.md 6.3, 3.4)."""
 
+import errno
 import os
 import resource
 import signal
@@ -109,7 +110,8 @@ def _run(settings: HubSettings, found: Credentials, env: Mapping[str, str]) -> i
         raise _unusable(error.code, str(error)) from None
     except OSError as error:
         where = f": {error.filename}" if error.filename else ""
-        raise refused("hub_start_failed", f"{error.strerror or error}{where}") from None
+        taken = {"nextAction": "KXM_PORT=7332 kxm hub start"} if error.errno == errno.EADDRINUSE else {}
+        raise refused("hub_start_failed", f"{error.strerror or error}{where}", **taken) from None
     except (apsw.CorruptError, apsw.NotADBError) as error:
         raise _unusable("database_corrupted", f"the store is damaged: {error}: {settings.data_path}") from None
     except apsw.Error as error:

@@ -16,10 +16,10 @@ DAY_MS: Final = 86_400_000
 class Span:
     """A whole number of milliseconds that may be left out."""
 
-    __slots__ = ("_integer", "name", "required")
+    __slots__ = ("_integer", "default", "name", "required")
 
     def __init__(self, name: str, low: int, high: int) -> None:
-        self.name, self.required, self._integer = name, False, Integer(name, low, high)
+        self.name, self.required, self.default, self._integer = name, False, None, Integer(name, low, high)
 
     def read(self, body: Mapping[str, Any]) -> Millis | None:
         return None if body.get(self.name) is None else self._integer.read(body)
@@ -39,7 +39,7 @@ class Label(Text):
         return label
 
 
-LABEL: Final = Label("label", limits.NAME)
+LABEL: Final = Label("label", limits.NAME, default="")
 TTL: Final = Span("ttlMs", 1_000, 366 * DAY_MS)
 GRACE: Final = Integer("graceMs", 0, 30 * DAY_MS, DAY_MS)
 CREATE: tuple[Field, ...] = (LABEL, TTL)

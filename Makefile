@@ -1,6 +1,6 @@
 # `make` alone names the targets. All of them set .venv up first; none needs root.
 .DEFAULT_GOAL := help
-.PHONY: help setup check test campaigns test-all bench demo ci pins
+.PHONY: help setup check test test-clients campaigns test-all bench demo ci pins
 BIN := .venv/bin
 
 help:
@@ -9,6 +9,7 @@ help:
 	@echo "make check     ruff, mypy, layer contracts"
 	@echo "make test-all  the tests and the long campaigns (some need root on Linux, and say so)"
 	@echo "make campaigns only the long ones"
+	@echo "make test-clients  the tests with real agent clients, which it installs (needs npm and tmux)"
 	@echo "make bench     the promised figures, measured beside other systems"
 	@echo "make ci        what a submission must pass: check, test, test-all"
 	@echo "make setup     .venv with the pinned versions"
@@ -26,9 +27,14 @@ check: setup
 test:
 	@./test
 
+# The clients go to .cache/clients, about a gigabyte; KXM_TEST_WAKE_UPS=100 repeats each wake-up that often.
+test-clients: setup
+	$(BIN)/python -m tests.clients.install
+	$(BIN)/python -m pytest -m clients tests/clients
+
 # The fault campaigns load the machine and its disk, so they run one after another; the others only compute.
 campaigns: setup
-	$(BIN)/python -m pytest -m slow --ignore=tests/faults -n 2 --dist load
+	$(BIN)/python -m pytest -m "slow and not clients" --ignore=tests/faults -n 2 --dist load
 	$(BIN)/python -m pytest -m slow tests/faults
 
 test-all: test campaigns

@@ -1,0 +1,52 @@
+"""Tests with the real clients: `make test-clients` installs them first; a missing one fails, it is not skipped."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.clients import latency
+from tests.clients.claude import Claude
+from tests.clients.model.endpoint import Endpoint
+from tests.hub_process import HubProcess, Project
+
+WAKE_UPS = int(os.environ.get("KXM_TEST_WAKE_UPS", "5"))
+PROJECT = "shop"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(here) and item.path.parent != here / "model":
+            item.add_marker(pytest.mark.clients)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    for line in latency.lines():
+        terminalreporter.write_line(line)
+
+
+@pytest.fixture
+def model() -> Iterator[Endpoint]:
+    with Endpoint() as endpoint:
+        yield endpoint
+
+
+@pytest.fixture
+def hub(start_hub: Callable[..., HubProcess]) -> HubProcess:
+    return start_hub()
+
+
+@pytest.fixture
+def shop(hub: HubProcess) -> Project:
+    """The project that the clients work in, as a peer on the same machine sees it."""
+    return Project(hub, PROJECT, hub.admin)
+
+
+@pytest.fixture
+def claude(tmp_path: Path, hub: HubProcess, model: Endpoint) -> Claude:
+    """Claude Code as the agent `builder`, its plugin installed."""
+    client = Claude(tmp_path / "user", hub, model, {"agent_name": "builder", "project": PROJECT})
+    client.set_up()
+    return client

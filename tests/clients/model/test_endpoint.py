@@ -1,0 +1,110 @@
+"""The scripted model by itself: what a client would read from it."""
+
+import http.client
+import json
+from typing import Any
+
+import pytest
+
+from tests.clients.model.conversation import Answer, Call, Conversation, Now, Rule, Rules, call, say
+from tests.clients.model.endpoint import HOOKS, Endpoint
+
+TOOLS = [{"name": "mcp__plugin_kxm_kxm__kxm_reply", "input_schema": {}}, {"name": "Bash", "input_schema": {}}]
+
+
+def ask(model: Endpoint, path: str, body: dict[str, Any]) -> tuple[int, str]:
+    connection = http.client.HTTPConnection(model.url.removeprefix("http://"), timeout=20)
+    connection.request("POST", path, json.dumps(body), {"content-type": "application/json"})
+    answer = connection.getresponse()
+    text = answer.read().decode()
+    connection.close()
+    return answer.status, text
+
+
+def events(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line.removeprefix("data: ")) for line in text.splitlines() if line.startswith("data: ")]
+
+
+def asked(*messages: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {
+        "model": "m",
+        "system": [{"type": "text", "text": "rules"}],
+        "messages": list(messages),
+        "tools": TOOLS,
+    } | more
+
+
+def user(text: str) -> dict[str, Any]:
+    return {"role": "user", "content": [{"type": "text", "text": text}]}
+
+
+def used(name: str) -> dict[str, Any]:
+    return {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": name, "input": {}}]}
+
+
+def result(text: str) -> dict[str, Any]:
+    content = [{"type": "text", "text": text}]
+    return {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": content}]}
+
+
+def repeat(now: Now) -> Answer:
+    return Answer(now.result)
+
+
+SCRIPT = Rules(Rule("please answer (\\w+)", (call("kxm_reply", messageId=lambda now: now.found[1]), repeat)))
+
+
+def test_a_rule_calls_the_tool_under_the_clients_name_for_it_and_then_speaks() -> None:
+    with Endpoint(SCRIPT) as model:
+        begun = asked(user("please answer msg_1"), stream=True)
+        _, text = ask(model, "/v1/messages?beta=true", begun)
+        (block,) = [one["content_block"] for one in events(text) if one["type"] == "content_block_start"]
+        (delta,) = [one["delta"] for one in events(text) if one["type"] == "content_block_delta"]
+        assert block["name"] == "mcp__plugin_kxm_kxm__kxm_reply"
+        assert json.loads(delta["partial_json"]) == {"messageId": "msg_1"}
+        goes_on = asked(*begun["messages"], used(block["name"]), result("sent"))
+        _, text = ask(model, "/v1/messages", goes_on)
+        assert json.loads(text)["content"] == [{"type": "text", "text": "sent"}]
+        assert json.loads(text)["stop_reason"] == "end_turn"
+
+
+def test_an_exchange_begins_behind_the_last_answer_that_ended_a_turn() -> None:
+    with Endpoint() as model:
+        ask(
+            model, "/v1/messages", asked(user("old"), {"role": "assistant", "content": "OK"}, user("new"), used("Bash"))
+        )
+        (one,) = model.requests
+        assert (one.conversation.asked, one.conversation.answered) == ("new", 1)
+        assert one.conversation.system == "rules"
+
+
+def test_a_script_that_calls_what_was_not_offered_fails_the_test_that_waits() -> None:
+    with Endpoint(lambda conversation: Answer(calls=(Call("nothing"),))) as model:
+        status, _ = ask(model, "/v1/messages", asked(user("hello")))
+        assert status == 400
+        with pytest.raises(AssertionError, match="no tool nothing among"):
+            model.asked(lambda conversation: True)
+
+
+def test_what_did_not_come_is_told_with_what_came() -> None:
+    with Endpoint() as model:
+        ask(model, "/v1/messages", asked(user("hello")))
+        with pytest.raises(AssertionError, match="hello"):
+            model.asked(lambda conversation: "other" in conversation.asked, patience_s=0.01)
+
+
+def test_calls_without_tools_are_for_titles_and_no_script_sees_them() -> None:
+    def script(conversation: Conversation) -> Answer:
+        raise AssertionError("not asked for")
+
+    with Endpoint(script) as model:
+        assert ask(model, "/v1/messages", asked(user("title?"), tools=[]))[0] == 200
+        assert model.requests == []
+
+
+def test_a_hooks_report_is_kept_in_order_with_what_was_asked() -> None:
+    with Endpoint(Rules(Rule("x", (say("y"),)))) as model:
+        ask(model, "/v1/messages", asked(user("x")))
+        mark = model.mark
+        assert ask(model, HOOKS, {"hook_event_name": "Stop"}) == (200, "{}")
+        assert model.hooked("Stop", after=mark).input == {"hook_event_name": "Stop"}

@@ -124,8 +124,11 @@ class AgentSettings:
     project: str = setting(
         "KXM_PROJECT", "", "The project; empty: package.json's name, else the repository's, else the folder's."
     )
-    agent_name: str = setting("KXM_AGENT_NAME", "", "The agent's name; empty: `cli-<pid>`.")
+    agent_name: str = setting(
+        "KXM_AGENT_NAME", "", "The agent's name; empty: `cli-<pid>`, for `kxm mcp` repository-branch."
+    )
     agent_purpose: str = setting("KXM_AGENT_PURPOSE", "CLI agent client", "What the agent is for, shown to its peers.")
+    tools: str = setting("KXM_TOOLS", "core", "The tools that `kxm mcp` offers: core or all.", one_of=("core", "all"))
     socket_path: str = setting("KXM_SOCKET_PATH", "", "The user's Unix socket; empty: where the hub puts it.")
     state_root: str = ""
 

@@ -12,6 +12,8 @@ from peerline.cli.options import LazyGroup, global_options
 NOUNS: Final = {
     "hub": ("peerline.cli.hub.group:hub", "Run the hub, and choose the one this machine talks to."),
     "peer": ("peerline.cli.kxm:peer", "Hand work to peers and collect their replies."),
+    "mcp": ("peerline.cli.session_commands:mcp", "Serve the tools to one agent session; its client starts it."),
+    "watch": ("peerline.cli.session_commands:watch", "A line for each request and reply that comes to a session."),
     "backup": ("peerline.cli.backup:backup", "Copy the hub's store, checked and with a manifest."),
     "restore": ("peerline.cli.restore:restore", "Bring a backup back."),
     "doctor": ("peerline.cli.doctor.command:doctor", "What is wrong on this machine, and how to put it right."),

@@ -13,6 +13,7 @@ from tests.cli.test_hot_imports import SMALL, loaded
 from tests.hub_process import KXM, PATIENCE_S, Agent, Project, environment
 
 SESSION = "0f5f2c1e-session"
+ALLOWED = {"time"}
 BODY = "the body of a request, which no hook may show"
 
 
@@ -50,8 +51,7 @@ class Client:
             KXM_SERVER_URL=self.project.hub.url,
             KXM_AUTH_TOKEN=self.project.token,
             KXM_PROJECT=self.project.name,
-            **self.variables,
-            **variables,
+            **(self.variables | variables),
         )
 
     def raw(self, *words: str, told: Any = None, **variables: str) -> "subprocess.CompletedProcess[str]":
@@ -90,6 +90,7 @@ def client(tmp_path: Path, project: Project) -> Client:
 
 @pytest.fixture
 def builder(project: Project, client: Client) -> Agent:
+    client.variables["KXM_AGENT_NAME"] = "builder"
     agent = project.register("builder")
     client.register(agent)
     return agent
@@ -160,7 +161,7 @@ def test_a_prompt_is_told_what_came_since_and_nothing_twice(client: Client, buil
 
 def test_a_prompt_that_brings_a_message_itself_is_not_told_of_it(client: Client, builder: Agent, lead: Agent) -> None:
     pushed = lead.send("builder", BODY)["id"]
-    assert client.run("prompt", told={"prompt": f"<event>request {pushed} from lead</event>"}) == ""
+    assert client.run("prompt", told={"prompt": f"<event>KXM request {pushed} from lead: read it</event>"}) == ""
     assert pushed in client.run("stop")
 
 
@@ -199,6 +200,17 @@ def test_before_the_session_has_registered_the_saved_key_of_its_name_is_used(
     subprocess.run([*KXM, "peer", "inbox"], env=variables, cwd=client.home, check=True, capture_output=True)
     sent = lead.send("builder", BODY, allowOffline=True)["id"]
     assert sent in client.run("session-start", KXM_AGENT_NAME="builder")
+
+
+def test_a_session_without_a_name_of_its_own_is_called_after_its_folder(
+    client: Client, project: Project, lead: Agent
+) -> None:
+    folder = client.home / "shop"
+    folder.mkdir(parents=True)
+    variables = client.environment(KXM_AGENT_NAME="shop", CLAUDE_PROJECT_DIR=str(folder))
+    subprocess.run([*KXM, "peer", "inbox"], env=variables, cwd=folder, check=True, capture_output=True)
+    sent = lead.send("shop", BODY, allowOffline=True)["id"]
+    assert sent in client.run("session-start", CLAUDE_PROJECT_DIR=str(folder))
 
 
 @pytest.mark.requirement("MSG-NAME-CLAUDE-PID")
@@ -245,4 +257,4 @@ def test_a_hook_loads_nothing_but_its_own_small_modules(
     lead.send("builder", BODY)
     modules, code = loaded(client.environment(), client.home, "hook", *words)
     assert code == "0"
-    assert {name for name in modules if not name.startswith("peerline.cli.hot")} - SMALL - {"time"} == set()
+    assert {name for name in modules if not name.startswith("peerline.cli.hot")} - SMALL - ALLOWED == set()

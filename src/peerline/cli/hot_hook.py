@@ -100,16 +100,13 @@ def _session_start(hook: Hook) -> None:
     lines += waiting(mail)
     if not lines:
         return
-    who = f"you are {named(hook.me.name)}" if hook.me.name else "not registered yet"
-    head = f"KXM, messages between agents (project {named(hook.me.project)}, {who}):"
+    head = f"KXM, messages between agents (project {named(hook.me.project)}, you are {named(hook.me.name)}):"
     hook.say("SessionStart", fitted([head, *lines]))
     hook.tell(mail.ids, "announced")
 
 
 def _prompt(hook: Hook) -> None:
     """Name what came since the session was last told of something."""
-    if hook.me.record is None:
-        return
     mail = hook.mail()
     pushed = _named_in(hook.input.get("prompt")).intersection(mail.ids)
     hook.tell(sorted(pushed), "in turn")  # a push that has become a turn

@@ -5,6 +5,7 @@ from __future__ import annotations
 from peerline.cli.hot_brief import named
 from peerline.cli.hot_http import Connection
 from peerline.cli.hot_identity import Caller, read_object
+from peerline.cli.hot_name import session_name
 from peerline.cli.hot_record import Sessions
 
 TYPE_CHECKING = False
@@ -23,11 +24,13 @@ class Myself:
 
     def __init__(self, env: dict[str, str], sessions: Sessions, session_id: str) -> None:
         self._caller = Caller(env, {})
+        if not self._caller.named:
+            self._caller = Caller(env, {"--as": session_name(env)})
         self._hub: Connection | None = None
         self._holder: dict[str, Any] | None = None
-        self.wanted = self._caller.name if self._caller.named else ""
+        self.wanted = self._caller.name
         self.record = sessions.record(session_id)
-        if self.record is None and self.wanted:
+        if self.record is None:
             self._holder = self._found_holder(sessions, session_id)
             if self._holder is not None:
                 self.record = sessions.record(session_id, FALLBACK_S)
@@ -43,7 +46,7 @@ class Myself:
             asked = {"--server": record["url"], "--project": self.project, "--as": self.name}
             self._caller = Caller(env, asked)
         elif self._holder is None:
-            saved = read_object(self._caller.key_file) if self.wanted else {}
+            saved = read_object(self._caller.key_file)
             agent_id, key = saved.get("agentId"), saved.get("agentKey")
             if isinstance(agent_id, str) and isinstance(key, str):
                 self.agent_id, self._key = agent_id, key
@@ -70,7 +73,7 @@ class Myself:
 
     def fallen_back(self) -> list[str]:
         """The line for a session that could not have the name it is configured with."""
-        if not self.wanted or (self.record is None and self._holder is None):
+        if self.record is None and self._holder is None:
             return []
         if self.record is not None and self.name.lower() == self.wanted.lower():
             return []

@@ -101,6 +101,8 @@ def _for_people(failure: Failure) -> Failure:
         failure.more = {**failure.more, "nextAction": "peerline up"}
     if failure.more.get("code") == "invalid_auth":
         failure.detail += "; " + _WRONG_TOKEN
+    if seconds := failure.more.get("retryAfter"):
+        failure.detail += f"; try again in {seconds} s"
     step = str(failure.beside.get("nextAction") or failure.more.get("nextAction") or "")
     if " " in step and step not in failure.detail:
         failure.detail += f"; next: {step}"

@@ -111,7 +111,7 @@ def _run(settings: HubSettings, found: Credentials, env: Mapping[str, str]) -> i
     except OSError as error:
         where = f": {error.filename}" if error.filename else ""
         taken = {"nextAction": "KXM_PORT=7332 kxm hub start"} if error.errno == errno.EADDRINUSE else {}
-        raise refused("hub_start_failed", f"{error.strerror or error}{where}", **taken) from None
+        raise Failure(f"{error.strerror or error}{where}", error="hub_start_failed", beside=taken) from None
     except (apsw.CorruptError, apsw.NotADBError) as error:
         raise _unusable("database_corrupted", f"the store is damaged: {error}: {settings.data_path}") from None
     except apsw.Error as error:

@@ -148,6 +148,17 @@ def test_a_name_cannot_end_its_quotes_or_its_line(client: Client, builder: Agent
     assert quoted.partition('", sent 20')[1]
 
 
+def test_a_brief_leaves_it_to_the_monitor_to_start_a_turn_but_not_twice(
+    client: Client, builder: Agent, lead: Agent
+) -> None:
+    sent = lead.send("builder", BODY)["id"]
+    told = client.home / "state" / "sessions" / f"{SESSION}.told"
+    client.run("session-start")
+    assert told.read_text().splitlines() == [f"{sent} briefed"]
+    client.run("session-start", told={"source": "compact"})
+    assert told.read_text().splitlines() == [f"{sent} briefed", f"{sent} announced"]
+
+
 def test_a_prompt_is_told_what_came_since_and_nothing_twice(client: Client, builder: Agent, lead: Agent) -> None:
     early = lead.send("builder", BODY)["id"]
     assert early in client.run("session-start")

@@ -13,7 +13,7 @@ from peerline.cli.hot_brief import Mail, fitted, named, owed, waiting
 from peerline.cli.hot_http import Connection, ConnectionLost, Unreachable
 from peerline.cli.hot_json import dumps, loads
 from peerline.cli.hot_output import Failure
-from peerline.cli.hot_record import ANNOUNCED, REMINDED, Sessions
+from peerline.cli.hot_record import ANNOUNCED, BRIEFED, REMINDED, Sessions
 from peerline.cli.hot_self import Myself
 
 TYPE_CHECKING = False
@@ -102,7 +102,10 @@ def _session_start(hook: Hook) -> None:
         return
     head = f"KXM, messages between agents (project {named(hook.me.project)}, you are {named(hook.me.name)}):"
     hook.say("SessionStart", fitted([head, *lines]))
-    hook.tell(mail.ids, "announced")
+    # What is new to the session is still a monitor's to announce, for a brief alone starts no turn.
+    known = hook.sessions.told(hook.session_id)
+    hook.tell([one for one in mail.ids if one in known], "announced")
+    hook.tell([one for one in mail.ids if one not in known], "announced", BRIEFED)
 
 
 def _prompt(hook: Hook) -> None:
@@ -130,7 +133,7 @@ def _stop(hook: Hook) -> None:
     if hook.input.get("stop_hook_active"):
         return
     told = hook.sessions.told(hook.session_id)
-    due = [message_id for message_id, how in told.items() if how == ANNOUNCED]
+    due = [message_id for message_id, how in told.items() if how != REMINDED]
     hub = hook.me.hub() if due else None
     if hub is None:
         return

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 SCHEMA = "kxm.session-record.v1"
-ANNOUNCED, REMINDED = "announced", "reminded"
+# Told at a session's start, which begins no turn; told so that a turn begins or goes on; told again at a turn's end.
+BRIEFED, ANNOUNCED, REMINDED = "briefed", "announced", "reminded"
 GENERATIONS = 3  # a hook, perhaps a shell, its client; one more could be the session that started this client
 TOLD_BYTES = 1 << 20
 OLD_S = 14 * 86_400
@@ -50,7 +51,7 @@ class Sessions:
         return [one for one in self._all() if one != own and _alive(one.get("pid"))]
 
     def told(self, session_id: str) -> dict[str, str]:
-        """What the session was told of: message id to `announced` or `reminded`, whichever came last."""
+        """What the session was told of: message id to how it was told, whichever came last."""
         if not plain(session_id):
             return {}
         try:

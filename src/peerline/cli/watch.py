@@ -15,7 +15,7 @@ from urllib.parse import quote
 from peerline.cli.hot_brief import named
 from peerline.cli.hot_identity import Caller
 from peerline.cli.hot_output import Failure, Output, usage, write
-from peerline.cli.hot_record import Sessions
+from peerline.cli.hot_record import BRIEFED, Sessions
 from peerline.cli.mcp import options
 from peerline.client import stream
 from peerline.client.address import address
@@ -161,7 +161,7 @@ class Watch:
         except PeerlineError:
             self._hint.set()
             return
-        told = self._sessions.told(self._session_id)
+        told = {one for one, how in self._sessions.told(self._session_id).items() if how != BRIEFED}
         new = [_request(one) for one in waiting if one.id not in told]
         new += [_reply(one) for one in replies if one.id not in told]
         if not new:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -253,6 +254,16 @@ def test_a_hub_that_is_away_is_named_in_the_brief_and_holds_nobody_up(client: Cl
     path.write_text(json.dumps({**record, "url": "http://127.0.0.1:9"}))
     assert "hub not reachable at http://127.0.0.1:9" in client.run("session-start")
     assert client.run("prompt", told={"prompt": "x"}) == ""
+
+
+def test_a_hub_that_takes_the_call_and_never_answers_is_given_up(client: Client, builder: Agent) -> None:
+    path = client.home / "state" / "sessions" / f"{SESSION}.json"
+    record = json.loads(path.read_text())
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        path.write_text(json.dumps({**record, "url": url}))
+        assert f"hub not reachable at {url} (request timed out after 120ms)" in client.run("session-start")
+        assert client.run("stop") == ""
 
 
 def test_files_that_others_could_have_written_are_not_believed(client: Client, builder: Agent, lead: Agent) -> None:

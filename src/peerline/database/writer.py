@@ -17,6 +17,7 @@ from peerline.database.sql import Sql
 
 T = TypeVar("T")
 GROUP = 512
+COMPANY = 4  # works in a group from which on many are at work at once
 
 
 class _Job:
@@ -331,7 +332,10 @@ class Writer:
                 self._settle(job)
             except Exception as error:
                 self._oops(error)
-        self._next()
+        if len(group) >= COMPANY:
+            self._soon(self._next)  # what the answers set off in this turn shares the next commit
+        else:
+            self._next()
 
     def _settle(self, job: _Job) -> None:
         if job.error is None:

@@ -182,7 +182,7 @@ class Messages:
             message = message.expired(self._now())
             presence = self._agents.presence(message.recipient)
             streams = len(self._wakeups.feeds(message.recipient))
-            where = standing(message, presence, streams, recorded)
+            where = standing(message, presence, streams, recorded, by.id)
             names = {message.sender: message.sender_name, message.recipient: message.recipient_name}
             told = [
                 fact._replace(observer=names.get(AgentId(fact.observer), fact.observer))

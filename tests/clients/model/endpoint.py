@@ -13,12 +13,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import ModuleType
 from typing import Any, Final, Self
 
-from tests.clients.model import anthropic
+from tests.clients.model import anthropic, chat, responses
 from tests.clients.model.conversation import Answer, Conversation, Script
 from tests.hub_process import PATIENCE_S
 
 # A further wire format is a module with PATH, parse, whole and stream.
-FORMATS: Final[dict[str, ModuleType]] = {anthropic.PATH: anthropic}
+FORMATS: Final[dict[str, ModuleType]] = {form.PATH: form for form in (anthropic, chat, responses)}
 HOOKS: Final = "/hooks"
 
 
@@ -129,6 +129,12 @@ def _line(one: Asked | Hooked) -> str:
     return f"asked {one.conversation.asked[-300:]!r}, answered {one.answer}"
 
 
+def _frame(name: str, value: Any) -> bytes:
+    """One server-sent event; a text goes as it is."""
+    event = f"event: {name}\n" if name else ""
+    return f"{event}data: {value if isinstance(value, str) else json.dumps(value)}\n\n".encode()
+
+
 def _handler(endpoint: Endpoint) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -184,8 +190,8 @@ def _handler(endpoint: Endpoint) -> type[BaseHTTPRequestHandler]:
             if self.command != "HEAD":
                 self.wfile.write(data)
 
-        def _events(self, events: Iterator[tuple[str, dict[str, Any]]]) -> None:
-            data = b"".join(f"event: {name}\ndata: {json.dumps(value)}\n\n".encode() for name, value in events)
+        def _events(self, events: Iterator[tuple[str, Any]]) -> None:
+            data = b"".join(_frame(name, value) for name, value in events)
             self.send_response(200)
             self.send_header("content-type", "text/event-stream")
             self.send_header("content-length", str(len(data)))

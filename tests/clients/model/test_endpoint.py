@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.clients.model import chat, responses
 from tests.clients.model.conversation import Answer, Call, Conversation, Now, Rule, Rules, call, say
 from tests.clients.model.endpoint import HOOKS, Endpoint
 
@@ -108,3 +109,35 @@ def test_a_hooks_report_is_kept_in_order_with_what_was_asked() -> None:
         mark = model.mark
         assert ask(model, HOOKS, {"hook_event_name": "Stop"}) == (200, "{}")
         assert model.hooked("Stop", after=mark).input == {"hook_event_name": "Stop"}
+
+
+def test_chat_completions_is_the_same_model_in_another_form() -> None:
+    tools = [{"type": "function", "function": {"name": "mcp__kxm__kxm_reply", "parameters": {}}}]
+    rules, request = {"role": "system", "content": "rules"}, {"role": "user", "content": "please answer msg_1"}
+    with Endpoint(SCRIPT) as model:
+        _, text = ask(model, chat.PATH, {"messages": [rules, request], "tools": tools, "stream": True})
+        assert text.endswith("data: [DONE]\n\n")
+        first = json.loads(text.split("\n")[0].removeprefix("data: "))
+        (made,) = first["choices"][0]["delta"]["tool_calls"]
+        assert (made["function"]["name"], json.loads(made["function"]["arguments"])) == (
+            "mcp__kxm__kxm_reply",
+            {"messageId": "msg_1"},
+        )
+        called = {"role": "assistant", "tool_calls": [made]}
+        heard = {"role": "tool", "tool_call_id": made["id"], "content": "sent"}
+        _, text = ask(model, chat.PATH, {"messages": [rules, request, called, heard], "tools": tools})
+        assert json.loads(text)["choices"][0]["message"]["content"] == "sent"
+
+
+def test_responses_is_the_same_model_with_grouped_tools() -> None:
+    tools = [{"type": "namespace", "name": "mcp__kxm", "tools": [{"name": "kxm_reply"}]}, {"name": "shell"}]
+    request = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "please answer msg_1"}]}
+    with Endpoint(SCRIPT) as model:
+        asked_for = {"instructions": "rules", "input": [request], "tools": tools, "stream": True}
+        _, text = ask(model, responses.PATH, asked_for)
+        done = events(text)[-1]
+        (made,) = done["response"]["output"]
+        assert (made["namespace"], made["name"]) == ("mcp__kxm", "kxm_reply")
+        heard = {"type": "function_call_output", "call_id": made["call_id"], "output": "sent"}
+        _, text = ask(model, responses.PATH, asked_for | {"input": [request, made, heard], "stream": False})
+        assert json.loads(text)["output"][0]["content"][0]["text"] == "sent"

@@ -76,7 +76,8 @@ class Writer:
     of the loop's turn, so that everything that arrived in one turn is one group; the default calls at once.
 
     `probe` is told each point of a group: "begun", "worked", "before_commit", "committed". `fatal` is called once when
-    the disk refused an fsync: the process must end. `oops` is told what a listener did wrong. `alarm` gets the log's length in pages when it is held open.
+    the disk refused an fsync: the process must end. `oops` is told what a listener did wrong. `alarm` gets the log's
+    length in pages when it is held open.
     """
 
     def __init__(

@@ -21,12 +21,13 @@ def sessions() -> Iterator[list[AgentSession]]:
 
 @pytest.fixture
 def open_session(tmp_path: Path, project: Project, sessions: list[AgentSession]) -> Open:
-    """Open a session of the project under a name; sessions of one `user` share a home."""
+    """Open a session of the project under a name, and wait until it is on the hub; those of one `user` share a home."""
 
     def opening(name: str, *, user: str = "user", **given: str) -> AgentSession:
         variables = {"KXM_AGENT_NAME": name, "KXM_AUTH_TOKEN": project.token} | given
         session = AgentSession(tmp_path / user, project.hub, project.name, **variables)
         sessions.append(session)
-        return session.open()
+        session.open().call("kxm_list")
+        return session
 
     return opening

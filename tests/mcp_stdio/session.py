@@ -23,7 +23,7 @@ class AgentSession:
         self.env = {name: value for name, value in environment(home, **variables).items() if value}
         self.home, self.client = home, client
         self._number = 0
-        self._answers: dict[Any, dict[str, Any]] = {}
+        self._answers: dict[Any, list[dict[str, Any]]] = {}
         self.pushed: list[dict[str, Any]] = []
 
     def spawn(self, *words: str) -> Self:
@@ -74,9 +74,13 @@ class AgentSession:
 
     def answer(self, request_id: object) -> dict[str, Any]:
         """The whole answer to that request; what comes before it is kept."""
-        while request_id not in self._answers:
+        while not self._answers.get(request_id):
             self._take()
-        return self._answers.pop(request_id)
+        return self._answers[request_id].pop(0)
+
+    def answered(self, request_id: object) -> bool:
+        """Whether an answer to it has come, and was not taken."""
+        return bool(self._answers.get(request_id))
 
     def ask(self, method: str, params: Mapping[str, Any] | None = None) -> Any:
         answer = self.answer(self.begin(method, params))
@@ -148,7 +152,7 @@ class AgentSession:
         if "method" in message:
             self.pushed.append(message)
         else:
-            self._answers[message["id"]] = message
+            self._answers.setdefault(message["id"], []).append(message)
 
     def _read(self, stdout: IO[bytes]) -> None:
         for line in stdout:

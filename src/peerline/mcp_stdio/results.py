@@ -48,7 +48,7 @@ def of_inbox(requests: Iterable[Message], unread: Iterable[Message], own: str, e
 
 
 def of_agents(agents: Iterable[Agent], own: str) -> Result:
-    records = [_visible(agent.as_json() | {"online": agent.online}) for agent in agents]
+    records = [_visible(agent.as_json() | {"online": agent.online, "presence": agent.presence}) for agent in agents]
     return of({"agents": [record | ({"you": True} if record["id"] == own else {}) for record in records]})
 
 

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ import pytest
 
 HOST_SIZE = "1400M"
 DISK_SIZE = "160M"
+RELEASED_WITHIN_S = 10.0
 
 
 def skip_unless_possible() -> None:
@@ -47,7 +49,22 @@ def _mounted(image: Path, at: Path) -> Iterator[Path]:
     try:
         yield at
     finally:
-        _run("umount", at)
+        _unmount(at)
+
+
+def _unmount(at: Path) -> None:
+    """The kernel lets a loop device's image go a moment after its mount; until then the place below is busy."""
+    end = time.monotonic() + RELEASED_WITHIN_S
+    while True:
+        try:
+            _run("umount", at)
+        except RuntimeError:
+            if time.monotonic() > end:
+                _run("umount", "--lazy", at)
+                raise
+            _run("sync", "--file-system", at)
+        else:
+            return
 
 
 @dataclass(slots=True)

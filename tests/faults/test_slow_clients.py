@@ -23,6 +23,7 @@ HOST = b"host: 127.0.0.1:%d\r\n"
 SLACK_S = 2.0
 STALL_S = 45.0
 NEVER_READING = 200
+SPARE_DESCRIPTORS = 20  # files of its own that the hub opens when it first needs them
 NORMAL_P99_S = 0.2
 GROWTH_MOST_KB = 100 * 1024
 
@@ -136,7 +137,7 @@ def test_who_asks_and_never_reads_the_answers_is_cut_off_in_time(tmp_path: Path,
                 sock.connect(("127.0.0.1", hub.port))
                 sock.sendall(asking)
             asyncio.run(until(lambda: descriptors(hub) >= open_before + NEVER_READING))
-            longest = asyncio.run(until(lambda: descriptors(hub) <= open_before)) - began
+            longest = asyncio.run(until(lambda: descriptors(hub) <= open_before + SPARE_DESCRIPTORS)) - began
             grown = resident_kb(hub) - before
     say(f"{NEVER_READING} that never read, let go after {longest:.1f} s at the latest; {grown // 1024} MB more")
     assert longest <= STALL_S + SLACK_S

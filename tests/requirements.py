@@ -473,6 +473,18 @@ DEVIATIONS: Final[tuple[Deviation, ...]] = (
         7,
     ),
     Deviation(
+        "PAIRS-ARE-HELD",
+        "after 12 requests in 10 minutes between two agents the next are accepted, but held until a person goes on",
+        "a reply wakes its asker, so two agents can keep each other awake; KXM_PAIR_LIMIT=0 is the contract's way",
+        21,
+    ),
+    Deviation(
+        "RINGS-BY-PATH",
+        "a send may carry the path of its chain, and is refused when its target stands in it",
+        "the hop limit stops a ring late; a request without a path is as in the contract",
+        21,
+    ),
+    Deviation(
         "NO-WORKFLOWS-YET",
         "until part 5 a workflowContext that is well formed is refused with workflow_context_forbidden",
         "no run exists that could authorise it",

@@ -12,6 +12,8 @@ from peerline.cli.hot_paths import state_root
 from peerline.core.errors import Invalid
 from peerline.core.limits import (
     AGENT_LEASE_MS,
+    PAIR_LIMIT,
+    PAIR_WINDOW_MS,
     QUEUE_LIMIT,
     RATE_MAX,
     RATE_WINDOW_MS,
@@ -64,6 +66,14 @@ class HubSettings:
         "KXM_RATE_LIMIT_WINDOW_MS", RATE_WINDOW_MS, "Length of that window.", at_least=100
     )
     queue_limit: int = setting("KXM_QUEUE_LIMIT", QUEUE_LIMIT, "Open requests one recipient may have.", at_least=1)
+    pair_limit: int = setting(
+        "KXM_PAIR_LIMIT",
+        PAIR_LIMIT,
+        "Requests that two agents exchange without a person's turn before further ones are held; 0: no limit.",
+        at_least=0,
+        at_most=1_000,
+    )
+    pair_window_ms: int = setting("KXM_PAIR_WINDOW_MS", PAIR_WINDOW_MS, "The time in which they count.", at_least=100)
     allowed_hosts: tuple[str, ...] = setting(
         "KXM_ALLOWED_HOSTS", (), "Further values of Host that are answered, separated by commas."
     )

@@ -10,6 +10,7 @@ import pytest
 
 from peerline.database.backup import Damaged, NoStore, backup
 from peerline.database.files import sha256
+from peerline.store.migrations import MIGRATIONS
 from tests.database.stores import TEXTS, add, damage, open_store, store_with_texts, texts
 
 NOW = datetime(2026, 11, 30, 16, 0, tzinfo=UTC)
@@ -27,7 +28,7 @@ def test_a_backup_holds_every_text_and_says_what_it_is(tmp_path: Path) -> None:
     (store,) = manifest["stores"]
     assert store["sha256"] == sha256(copy)
     assert store["bytes"] == copy.stat().st_size
-    assert store["schemaVersion"] == 1
+    assert store["schemaVersion"] == len(MIGRATIONS)
 
 
 def test_a_backup_is_its_owners_alone(tmp_path: Path) -> None:

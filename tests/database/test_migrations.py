@@ -14,15 +14,17 @@ from peerline.database.migrations import Migration, TooNew, migrate
 from peerline.store.migrations import MIGRATIONS
 from tests.database.stores import TEXTS, store_with_texts, texts
 
-SECOND = Migration(
-    2,
+NOW = len(MIGRATIONS)
+NEXT = NOW + 1
+COLOURED = Migration(
+    NEXT,
     (
         "ALTER TABLE agent ADD COLUMN colour TEXT NOT NULL DEFAULT 'grey'",
         "CREATE INDEX agent_colour ON agent (colour)",
         "UPDATE agent SET colour = 'blue' WHERE name = 'to'",
     ),
 )
-BOTH = (*MIGRATIONS, SECOND)
+BOTH = (*MIGRATIONS, COLOURED)
 
 KILLED = """
 import os, signal, sys
@@ -71,7 +73,7 @@ def go_forward(path: Path) -> list[int]:
 
 def test_a_store_goes_forward_and_keeps_its_rows(tmp_path: Path) -> None:
     store = store_with_texts(tmp_path / "kxm.db")
-    assert go_forward(store) == [2]
+    assert go_forward(store) == [NEXT]
     assert texts(store) == list(TEXTS)
     assert colours(store) == ["grey", "blue"]
     assert go_forward(store) == []
@@ -80,47 +82,47 @@ def test_a_store_goes_forward_and_keeps_its_rows(tmp_path: Path) -> None:
 def test_before_the_first_step_the_file_is_copied_as_it_was(tmp_path: Path) -> None:
     store = store_with_texts(tmp_path / "kxm.db")
     go_forward(store)
-    copy = tmp_path / "kxm.db.before-2"
-    assert version(copy) == 1
+    copy = tmp_path / f"kxm.db.before-{NEXT}"
+    assert version(copy) == NOW
     assert texts(copy) == list(TEXTS)
     assert copy.stat().st_mode & 0o777 == 0o600
-    assert not (tmp_path / "kxm.db.before-2.part").exists()
+    assert not (tmp_path / f"kxm.db.before-{NEXT}.part").exists()
 
 
 def test_a_new_store_needs_no_copy(tmp_path: Path) -> None:
-    assert go_forward(tmp_path / "kxm.db") == [1, 2]
+    assert go_forward(tmp_path / "kxm.db") == list(range(1, NEXT + 1))
     assert list(tmp_path.glob("*.before-*")) == []
 
 
 def test_a_copy_of_an_earlier_try_is_not_taken_for_todays(tmp_path: Path) -> None:
     store = store_with_texts(tmp_path / "kxm.db")
-    (tmp_path / "kxm.db.before-2").write_bytes(b"of an earlier try")
+    (tmp_path / f"kxm.db.before-{NEXT}").write_bytes(b"of an earlier try")
     go_forward(store)
-    assert texts(tmp_path / "kxm.db.before-2") == list(TEXTS)
-    assert (tmp_path / "kxm.db.before-2.1").read_bytes() == b"of an earlier try"
+    assert texts(tmp_path / f"kxm.db.before-{NEXT}") == list(TEXTS)
+    assert (tmp_path / f"kxm.db.before-{NEXT}.1").read_bytes() == b"of an earlier try"
 
 
-@pytest.mark.parametrize("step", range(len(SECOND.statements)))
+@pytest.mark.parametrize("step", range(len(COLOURED.statements)))
 def test_a_kill_at_any_step_leaves_the_old_version_whole(tmp_path: Path, step: int) -> None:
     store = store_with_texts(tmp_path / "kxm.db")
     ran = subprocess.run([sys.executable, "-c", KILLED, str(store), str(step)], check=False, capture_output=True)
     assert ran.returncode == -9, ran.stderr
-    assert version(store) == 1
+    assert version(store) == NOW
     assert texts(store) == list(TEXTS)
-    assert version(tmp_path / "kxm.db.before-2") == 1
-    assert go_forward(store) == [2]
+    assert version(tmp_path / f"kxm.db.before-{NEXT}") == NOW
+    assert go_forward(store) == [NEXT]
     assert colours(store) == ["grey", "blue"]
 
 
 def test_a_failing_step_takes_the_whole_migration_back(tmp_path: Path) -> None:
     store = store_with_texts(tmp_path / "kxm.db")
-    broken = Migration(2, (SECOND.statements[0], "UPDATE nothing SET x = 1"))
+    broken = Migration(NEXT, (COLOURED.statements[0], "UPDATE nothing SET x = 1"))
     connection = open_writer(str(store))
     with pytest.raises(apsw.SQLError):
         migrate(connection, (*MIGRATIONS, broken), store)
     connection.close()
-    assert version(store) == 1
-    assert go_forward(store) == [2]
+    assert version(store) == NOW
+    assert go_forward(store) == [NEXT]
 
 
 def test_a_newer_schema_is_refused_and_not_touched(tmp_path: Path) -> None:

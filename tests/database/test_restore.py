@@ -18,10 +18,11 @@ from peerline.database.files import sha256
 from peerline.database.lock import FileLock, Held
 from peerline.database.migrations import TooNew
 from peerline.database.restore import Incomplete, WouldReplace, newest_good, restore, verify
+from peerline.store.migrations import MIGRATIONS
 from tests.database.stores import TEXTS, add, damage, open_store, store_with_texts, texts
 
 NOW = datetime(2026, 11, 30, 16, 0, tzinfo=UTC)
-NEWEST = 1
+NEWEST = MIGRATIONS[-1].version
 
 
 @pytest.fixture
@@ -127,7 +128,7 @@ def test_a_backup_whose_damage_its_manifest_covers_is_refused(saved: Path) -> No
 
 def test_a_backup_of_a_newer_peerline_is_refused(saved: Path) -> None:
     connection = apsw.Connection(str(saved / "kxm.db"))
-    connection.pragma("user_version", 2)
+    connection.pragma("user_version", NEWEST + 1)
     connection.close()
     change(saved, lambda m: m["stores"][0].update(sha256=sha256(saved / "kxm.db")))
     with pytest.raises(TooNew) as refused:
@@ -140,6 +141,7 @@ import os, signal, sys
 from datetime import UTC, datetime
 from pathlib import Path
 from peerline.database.restore import restore, verify
+from peerline.store.migrations import MIGRATIONS
 
 left = int(sys.argv[3])
 
@@ -150,7 +152,7 @@ def count(event, arguments):
         if left < 0:
             os.kill(os.getpid(), signal.SIGKILL)
 
-found = verify(Path(sys.argv[1]), 1)
+found = verify(Path(sys.argv[1]), MIGRATIONS[-1].version)
 sys.addaudithook(count)
 restore(found, Path(sys.argv[2]), datetime.now(UTC), replace=True)
 """

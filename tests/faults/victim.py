@@ -71,6 +71,7 @@ class Victim:
             "KXM_PORT": "0",
             "KXM_AUTH_TOKEN": TOKEN,
             "KXM_RATE_LIMIT_MAX": "100000000",
+            "KXM_PAIR_LIMIT": "0",
             **self.settings,
             **extra,
         }

@@ -5,9 +5,11 @@ from itertools import count
 from pathlib import Path
 
 from peerline.core.access import Access
-from peerline.core.agent import Agent
+from peerline.core.agent import PERSON_PURPOSE, Agent
+from peerline.core.brake import Brake, pair
 from peerline.core.draft import Draft
 from peerline.core.ids import AgentId, Millis
+from peerline.core.limits import PAIR_WINDOW_MS
 from peerline.core.message import Message
 from peerline.core.rate import RateWindow
 from peerline.database.checkpoint import Checkpoints
@@ -22,6 +24,7 @@ from peerline.hub.feeds import Feed
 from peerline.hub.journal import Journal, Line
 from peerline.hub.leases import Leases
 from peerline.hub.messages import Messages
+from peerline.hub.pairs import Pairs
 from peerline.hub.projects import Projects
 from peerline.hub.sweeper import Sweeper
 from peerline.hub.wakeups import Wakeups
@@ -85,7 +88,9 @@ class Screen:
 
 
 class Parts:
-    def __init__(self, folder: Path | None, time: Time | None = None, queue_limit: int = 1_000) -> None:
+    def __init__(
+        self, folder: Path | None, time: Time | None = None, queue_limit: int = 1_000, pair_limit: int = 0
+    ) -> None:
         path = ":memory:" if folder is None else str(folder / "hub.db")
         if folder is not None:
             prepare(folder / "hub.db")
@@ -107,8 +112,20 @@ class Parts:
             self.store.write(lambda tx: tx.agents.sessions()).result(),
         )
         self.facts = Facts(self.store, self.clock.now)
+        self.brake = Brake(pair_limit, PAIR_WINDOW_MS)
+        self.pairs = Pairs(self.store, self.agents, self.journal, self.brake, self.clock.now, self.clock.monotonic)
+        held = self.store.write(lambda tx: tx.messages.held(self.clock.now())).result()
+        self.pairs.load([pair(row[1], row[2]) for row in held])
         self.messages = Messages(
-            self.store, self.agents, self.wakeups, self.facts, self.journal, self.clock.now, entropy, queue_limit
+            self.store,
+            self.agents,
+            self.wakeups,
+            self.facts,
+            self.journal,
+            self.clock.now,
+            entropy,
+            queue_limit,
+            self.pairs,
         )
         self.access = Access("admin", {}, loopback=True)
         self.projects = Projects(self.store, self.access, self.wakeups, self.journal, self.clock.now, entropy)
@@ -137,6 +154,10 @@ class Parts:
     def agent(self, name: str, project: str = "demo") -> Agent:
         return self.register(name, project).agent
 
+    def person(self, name: str, project: str = "demo") -> Agent:
+        asked = Registration(name, PERSON_PURPOSE, project, None, None, None)
+        return self.agents.register(asked).result().agent
+
     def send(self, sender: Agent, target: str, body: str = "do it", **fields: object) -> Message:
         return self.messages.send(sender, draft(target, body, **fields)).result()[0]
 
@@ -162,7 +183,7 @@ class Parts:
         self.agents.flush()
         self.facts.flush()
         self.connection.close()
-        return Parts(folder, self.time)
+        return Parts(folder, self.time, pair_limit=self.brake.limit)
 
 
 def draft(target: str, body: str = "do it", **fields: object) -> Draft:

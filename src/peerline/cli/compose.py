@@ -13,6 +13,7 @@ from typing import Any
 from peerline import __version__
 from peerline.cli.faults import Faults, where
 from peerline.core.access import Access
+from peerline.core.brake import Brake, pair
 from peerline.core.errors import Invalid
 from peerline.core.rate import RateWindow
 from peerline.database.checkpoint import Checkpoints
@@ -32,6 +33,7 @@ from peerline.hub.journal import Journal
 from peerline.hub.leases import Leases
 from peerline.hub.messages import Messages
 from peerline.hub.overview import Overview
+from peerline.hub.pairs import Pairs
 from peerline.hub.projects import Projects
 from peerline.hub.sweeper import Sweeper
 from peerline.hub.wakeups import Wakeups
@@ -48,6 +50,7 @@ from peerline.server.messages import MessageRoutes
 from peerline.server.metrics import MetricRoutes
 from peerline.server.openapi import OpenApiRoutes
 from peerline.server.ops import OpsRoutes
+from peerline.server.pairs import PairRoutes
 from peerline.server.projects import ProjectRoutes
 from peerline.server.routes import Routes
 from peerline.settings import HubSettings
@@ -55,6 +58,7 @@ from peerline.store.api import Hint, Store, Tables
 from peerline.store.migrations import MIGRATIONS
 from peerline.store.pending import pending
 from peerline.store.tables.agents import AgentTable
+from peerline.store.tables.messages import MessageTable
 from peerline.store.tables.tokens import TokenTable
 
 Log = Callable[[dict[str, Any]], None]
@@ -164,9 +168,13 @@ class Hub:
         self.access.put(TokenTable(sql).all())
         self.facts = Facts(self.store, now)
         enough = (lambda: None) if settings.data_path == ":memory:" else room(Path(settings.data_path))
+        brake = Brake(settings.pair_limit, settings.pair_window_ms)
+        self.pairs = Pairs(self.store, self.agents, self.journal, brake, now, self._clock.monotonic)
+        self.pairs.load([pair(row[1], row[2]) for row in MessageTable(sql).held(now())])
         self.messages = Messages(
-            self.store, self.agents, self.wakeups, self.facts, self.journal, now, entropy, settings.queue_limit, enough
-        )
+            self.store, self.agents, self.wakeups, self.facts, self.journal, now, entropy, settings.queue_limit,
+            self.pairs, enough,
+        )  # fmt: skip
         self.projects = Projects(self.store, self.access, self.wakeups, self.journal, now, entropy)
         self.leases = Leases(self.store, self.journal, now)
         self.overview = Overview(self.store, self.agents, self.messages, now, settings.message_retention_ms)
@@ -191,8 +199,11 @@ class Hub:
         parts = (
             HealthRoutes(self.agents, self.store, storage, lambda: self.store.trouble, __version__),
             AgentRoutes(self.agents, self.messages, self.projects, auth, os.geteuid()),
-            MessageRoutes(self.messages, self.wakeups, self._settings.message_ttl_ms, call_later, self._clock.now),
+            MessageRoutes(
+                self.messages, self.wakeups, self.facts, self._settings.message_ttl_ms, call_later, self._clock.now
+            ),
             EventRoutes(self.store, self.agents, self.wakeups, self.facts, auth, self._clock, self.wheel, self._probe),
+            PairRoutes(self.pairs),
             LeaseRoutes(self.leases),
             OpsRoutes(self.overview, self.wakeups, self.wheel, self._clock.now),
             ProjectRoutes(self.projects, self._clock.now),

@@ -113,7 +113,8 @@ def _list(session: Session, fields: dict[str, Any]) -> dict[str, Any]:
 
 def _send(session: Session, fields: dict[str, Any]) -> dict[str, Any]:
     message = session.call("POST", "/v1/messages", fields).get("message", {})
-    return {"messageId": message.get("id"), "status": message.get("status"), "target": message.get("toName")}
+    sent = {"messageId": message.get("id"), "status": message.get("status"), "target": message.get("toName")}
+    return {**sent, "held": message["held"]} if "held" in message else sent
 
 
 def _get(session: Session, fields: dict[str, Any]) -> dict[str, Any]:

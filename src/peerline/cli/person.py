@@ -23,6 +23,7 @@ VERBS: Final = {
     "reply": ("peerline.cli.person_inbox:reply", "Answer a request."),
     "log": ("peerline.cli.person_log:log", "What happens to you, as it happens."),
     "why": ("peerline.cli.person_why:why", "Why something stands still, and what to do about it."),
+    "continue": ("peerline.cli.person_continue:continue_", "Let two agents go on that the hub has stopped."),
     "doctor": ("peerline.cli.person_doctor:doctor", "Check this machine and its hub; each finding with a fix."),
 }
 EPILOG: Final = (

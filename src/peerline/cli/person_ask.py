@@ -79,6 +79,12 @@ def answered(person: Person, message: Message) -> int:
 def _told(person: Person, message: Message) -> int:
     if message.get("status") in FINAL:
         return answered(person, message)
+    if message.get("held"):
+        lines = [
+            f"The hub has it on disk, but keeps it from {_recipient(message)} for now: {message['id']}",
+            f"{visible(str(message['held']), 400)}",
+        ]
+        return person.voice.done(lines, message=message)
     lines = [
         f"Asked {_recipient(message)}. The hub has it on disk, {left(message.get('expiresAt'))} left: {message['id']}",
         "The answer will stand in: peerline inbox",

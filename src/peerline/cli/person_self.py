@@ -10,11 +10,11 @@ from peerline.cli.hot_identity import Caller
 from peerline.cli.hot_output import Failure, usage
 from peerline.cli.hot_session import Session
 from peerline.cli.person_voice import Voice
+from peerline.core.agent import PERSON_PURPOSE
 from peerline.core.limits import NAME
 from peerline.core.text import bad_name_character, lower
 
 RESERVED: Final = ("komnet-gateway", "human", "system", "admin")
-PURPOSE: Final = "a person at a terminal"
 FRAGMENT: Final = 4
 
 Message = dict[str, Any]
@@ -34,7 +34,7 @@ class Person:
         if not env.get("KXM_AGENT_NAME", "").strip() and not self.common.get("--as"):
             env["KXM_AGENT_NAME"] = login()
             self.by_login = True
-        env.setdefault("KXM_AGENT_PURPOSE", PURPOSE)
+        env.setdefault("KXM_AGENT_PURPOSE", PERSON_PURPOSE)
         return Caller(env, self.common)
 
     def session(self) -> Session:

@@ -19,7 +19,8 @@ LAPSED_S: Final = 86_400
 @click.argument("id", required=False)
 @click.pass_obj
 def why(person: Person, id: str | None) -> int:
-    """Without ID: everything of yours that stands still, its cause and the next step, one line each.
+    """Without ID: everything of yours that stands still, and agents that the hub has stopped; the cause and the next
+    step, one line each.
 
     With ID (a piece of it is enough): who saw what of that message and when, its text and its reply.
     """
@@ -34,10 +35,16 @@ def _all(person: Person, session: Session) -> int:
     waiting = [message for message in sent(session, "undelivered") if _lapsed_lately(message)]
     open_ = sent(session, "open", 1_000)
     owed = inbox(session)
+    held = _held(session)
     found = [_standing(session, message) for message in open_[:LOOKED_AT]]
     found += [_lapsed(session.caller.name, message) for message in waiting]
     found += [_owed(message) for message in owed]
     lines = [
+        f"{each['between']}: {each['held']} held for {each['since']}, since they only talked to each other. "
+        f"{each['next']}."
+        for each in held
+    ]
+    lines += [
         f"{each['id']}  {voice.styled(each['between'], 'bold')}  {each['since']}  {each['cause']}. {each['next']}."
         for each in found
     ]
@@ -45,7 +52,23 @@ def _all(person: Person, session: Session) -> int:
         lines.append(f"… and {len(open_) - LOOKED_AT} more that you asked.")
     if not lines:
         lines = ["Nothing of yours stands still: nobody owes you an answer, and you owe none."]
-    return voice.done(lines, standing=found, more=max(0, len(open_) - LOOKED_AT))
+    return voice.done(lines, standing=found, held=held, more=max(0, len(open_) - LOOKED_AT))
+
+
+def _held(session: Session) -> list[dict[str, Any]]:
+    """The pairs of agents that the hub has stopped, whoever they are."""
+    pairs = session.call("GET", "/v1/pairs").get("pairs", [])
+    return [
+        {
+            "between": " and ".join(_name(end, "name") for end in pair.get("agents", [])),
+            "held": pair.get("held"),
+            "since": age(pair.get("since")),
+            "cause": "they only talked to each other",
+            "next": f"Let them go on with `{visible(str(pair.get('next')), 200)}`",
+        }
+        for pair in pairs
+        if isinstance(pair, dict)
+    ]
 
 
 def _standing(session: Session, message: Message) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The members that the hub wraps its records in."""
 
-from peerline.client.records import Agent, Message, Note, Record
+from peerline.client.records import Agent, Fact, HeldPair, Lease, Message, Note, Record
 
 
 class AgentList(Record, frozen=True, kw_only=True):
@@ -21,3 +21,19 @@ class NoteList(Record, frozen=True, kw_only=True):
 
 class OneNote(Record, frozen=True, kw_only=True):
     note: Note
+
+
+class OneFact(Record, frozen=True, kw_only=True):
+    fact: Fact
+
+
+class LeaseList(Record, frozen=True, kw_only=True):
+    leases: tuple[Lease, ...]
+
+
+class OneLease(Record, frozen=True, kw_only=True):
+    lease: Lease
+
+
+class PairList(Record, frozen=True, kw_only=True):
+    pairs: tuple[HeldPair, ...]

@@ -9,13 +9,27 @@ from urllib.parse import quote
 from peerline.client import fanout as scatter
 from peerline.client import stream
 from peerline.client.address import address
-from peerline.client.answers import AgentList, MessageList, NoteList, OneMessage, OneNote
+from peerline.client.answers import (
+    AgentList,
+    LeaseList,
+    MessageList,
+    NoteList,
+    OneFact,
+    OneLease,
+    OneMessage,
+    OneNote,
+    PairList,
+)
 from peerline.client.backoff import pause_s
 from peerline.client.events import Event
 from peerline.client.records import (
     Acknowledged,
     Agent,
+    Continued,
     Delivery,
+    Fact,
+    HeldPair,
+    Lease,
     Message,
     Note,
     Record,
@@ -28,7 +42,7 @@ from peerline.client.requests import Requests, decoded
 from peerline.client.session import HEARTBEAT_S, Profile, Session
 from peerline.client.surroundings import Surroundings
 from peerline.core.errors import PeerlineError
-from peerline.core.limits import AWAIT_MAX_MS, FANOUT_WAIT_MAX_MS
+from peerline.core.limits import AWAIT_MAX_MS, FANOUT_WAIT_MAX_MS, PATH
 from peerline.core.text import trim
 
 DEFAULT_URL: Final = "http://127.0.0.1:7331"
@@ -40,6 +54,7 @@ _GRACE_S: Final = 5.0
 _OLD_HUB_PAUSE_S: Final = 0.5
 
 R = TypeVar("R", bound=Record)
+Reported = Literal["not announced", "announced", "in turn", "read"]
 
 
 class AsyncHub:
@@ -128,14 +143,19 @@ class AsyncHub:
         ttl_ms: int | None = None,
         hops: int | None = None,
         max_hops: int | None = None,
+        path: Iterable[str] | None = None,
         allow_offline: bool = False,
     ) -> Message:
         """Hand one request to `target` (a name or an id); the hub has it on disk when this returns.
 
-        Without `idempotency_key` one is made, so that a lost answer is asked for again without sending twice.
+        Without `idempotency_key` one is made, so that a lost answer is asked for again without sending twice. `path` is
+        what a request that is passed on has come through: `next_path`. `message.held` says whether it has to wait for a
+        person.
 
         Raises:
             OutcomeUnknown: no answer after all tries; repeat with the error's `idempotency_key`.
+            RingDetected: the target stands in `path`; answer the request at hand instead.
+            PairHeld: so much between the two is held that no more is taken.
             TargetNotFound: the target is offline (`allow_offline`) or unknown.
         """
         key = idempotency_key or f"py:{self._world.entropy(16).hex()}"
@@ -149,6 +169,7 @@ class AsyncHub:
             "ttlMs": ttl_ms,
             "hops": hops,
             "maxHops": max_hops,
+            "path": None if path is None else list(path),
             "allowOffline": allow_offline or None,
         }
         try:
@@ -247,6 +268,60 @@ class AsyncHub:
         """Who observed what of a message, when; why it is not further, and what to do."""
         return await self._get(_message_path(message_id) + "/trail", Trail)
 
+    async def report(self, message_id: str, fact: Reported, *, adapter: str, reason: str | None = None) -> Fact:
+        """Write into the trail how near a message, or our own request's outcome, came to the model at our end.
+
+        `adapter` names the program that says so; `reason` why it was not announced.
+        """
+        payload = {"fact": fact, "adapter": adapter, "reason": reason}
+        answer = await self._session.call("POST", _message_path(message_id) + "/facts", payload, repeatable=True)
+        return decoded(answer, OneFact).fact
+
+    async def held_pairs(self) -> tuple[HeldPair, ...]:
+        """The project's pairs of agents that only talked to each other, of which something is held."""
+        return (await self._get("/v1/pairs", PairList)).pairs
+
+    async def continue_pair(self, first: str, second: str) -> Continued:
+        """Let two agents go on; what was held between them goes out in order.
+
+        Raises:
+            PersonOnly: we are not registered as a person.
+        """
+        answer = await self._session.call("POST", "/v1/pairs/continue", {"agents": [first, second]}, repeatable=True)
+        return decoded(answer, Continued)
+
+    async def leases(self) -> tuple[Lease, ...]:
+        """Who holds what in the project now, by the names of the things."""
+        return (await self._get("/v1/leases", LeaseList)).leases
+
+    async def acquire(self, name: str, *, ttl_ms: int | None = None) -> Lease:
+        """Hold a named thing for a while (5 minutes); our own is held longer.
+
+        Raises:
+            LeaseHeld: another agent holds it; `extras["lease"]` is its record.
+        """
+        return await self._lease(name, "acquire", {"ttlMs": ttl_ms})
+
+    async def renew(self, name: str, fencing_token: int, *, ttl_ms: int | None = None) -> Lease:
+        """Hold it longer.
+
+        Raises:
+            LeaseNotFound, LeaseSuperseded, LeaseExpired
+        """
+        return await self._lease(name, "renew", {"fencingToken": fencing_token, "ttlMs": ttl_ms})
+
+    async def release(self, name: str, fencing_token: int) -> Lease:
+        """Give it back. It is not tried again here: a second try could not tell its own first from another's.
+
+        Raises:
+            LeaseNotFound, LeaseSuperseded; OutcomeUnknown: no answer came.
+        """
+        return await self._lease(name, "release", {"fencingToken": fencing_token}, repeatable=False)
+
+    async def _lease(self, name: str, verb: str, payload: dict[str, Any], *, repeatable: bool = True) -> Lease:
+        path = f"/v1/leases/{quote(name, safe='')}/{verb}"
+        return decoded(await self._session.call("POST", path, payload, repeatable=repeatable), OneLease).lease
+
     async def notes(self, message_id: str) -> tuple[Note, ...]:
         """The notes on a message, oldest first."""
         return (await self._get(_message_path(message_id) + "/notes", NoteList)).notes
@@ -331,6 +406,11 @@ class AsyncHub:
         if message.final:
             return scatter.answered(target, message)
         return scatter.pending(target, message, "timed_out")
+
+
+def next_path(handled: Message, agent_id: str) -> tuple[str, ...]:
+    """The `path` of what `agent_id` sends while it handles that request: what led to it, or its sender, then itself."""
+    return (*(handled.path or (handled.sender,)), agent_id)[-PATH:]
 
 
 def _message_path(message_id: str) -> str:

@@ -7,9 +7,21 @@ from types import TracebackType
 from typing import Any, Literal, Self, TypeVar
 
 from peerline.client import fanout as scatter
-from peerline.client.async_hub import DEFAULT_URL, FANOUT_S, TRIES, WAIT_S, AsyncHub
+from peerline.client.async_hub import DEFAULT_URL, FANOUT_S, TRIES, WAIT_S, AsyncHub, Reported
 from peerline.client.events import Event
-from peerline.client.records import Acknowledged, Agent, Delivery, Message, Note, Registered, Trail
+from peerline.client.records import (
+    Acknowledged,
+    Agent,
+    Continued,
+    Delivery,
+    Fact,
+    HeldPair,
+    Lease,
+    Message,
+    Note,
+    Registered,
+    Trail,
+)
 from peerline.client.session import HEARTBEAT_S
 from peerline.client.stream import IDLE_S
 from peerline.client.surroundings import Surroundings
@@ -109,6 +121,7 @@ class Hub:
         ttl_ms: int | None = None,
         hops: int | None = None,
         max_hops: int | None = None,
+        path: Iterable[str] | None = None,
         allow_offline: bool = False,
     ) -> Message:
         return self._run(
@@ -122,6 +135,7 @@ class Hub:
                 ttl_ms=ttl_ms,
                 hops=hops,
                 max_hops=max_hops,
+                path=path,
                 allow_offline=allow_offline,
             )
         )
@@ -152,6 +166,27 @@ class Hub:
 
     def trail(self, message_id: str) -> Trail:
         return self._run(self._hub.trail(message_id))
+
+    def report(self, message_id: str, fact: Reported, *, adapter: str, reason: str | None = None) -> Fact:
+        return self._run(self._hub.report(message_id, fact, adapter=adapter, reason=reason))
+
+    def held_pairs(self) -> tuple[HeldPair, ...]:
+        return self._run(self._hub.held_pairs())
+
+    def continue_pair(self, first: str, second: str) -> Continued:
+        return self._run(self._hub.continue_pair(first, second))
+
+    def leases(self) -> tuple[Lease, ...]:
+        return self._run(self._hub.leases())
+
+    def acquire(self, name: str, *, ttl_ms: int | None = None) -> Lease:
+        return self._run(self._hub.acquire(name, ttl_ms=ttl_ms))
+
+    def renew(self, name: str, fencing_token: int, *, ttl_ms: int | None = None) -> Lease:
+        return self._run(self._hub.renew(name, fencing_token, ttl_ms=ttl_ms))
+
+    def release(self, name: str, fencing_token: int) -> Lease:
+        return self._run(self._hub.release(name, fencing_token))
 
     def notes(self, message_id: str) -> tuple[Note, ...]:
         return self._run(self._hub.notes(message_id))

@@ -45,7 +45,10 @@ class Note(Record, frozen=True, kw_only=True):
 
 
 class Message(Record, frozen=True, kw_only=True):
-    """One request with its reply. `sender` and `recipient` are agent ids, the names those of the time of sending."""
+    """One request with its reply. `sender` and `recipient` are agent ids, the names those of the time of sending.
+
+    `held` is set while the hub keeps it from its recipient: why, and with which command a person lets it go.
+    """
 
     id: str
     project: str = ""
@@ -68,6 +71,9 @@ class Message(Record, frozen=True, kw_only=True):
     replied_at: datetime | None = None
     cancelled_at: datetime | None = None
     reply: Reply | None = None
+    path: tuple[str, ...] = ()
+    held_at: datetime | None = None
+    held: str | None = None
     error: str | None = None
     notes: tuple[Note, ...] = ()
 
@@ -92,6 +98,39 @@ class Trail(Record, frozen=True, kw_only=True):
     facts: tuple[Fact, ...] = ()
     standing: str = ""
     next: str = ""
+
+
+class Lease(Record, frozen=True, kw_only=True):
+    """A named thing of the project that one agent holds until `expires_at`; the fencing token only grows."""
+
+    name: str
+    project: str = ""
+    holder: str = msgspec.field(name="holderAgentId")
+    holder_name: str = msgspec.field(name="holderAgentName", default="")
+    fencing_token: int
+    acquired_at: datetime
+    expires_at: datetime
+
+
+class PairEnd(Record, frozen=True, kw_only=True):
+    id: str
+    name: str = ""
+
+
+class HeldPair(Record, frozen=True, kw_only=True):
+    """Two agents of which `held` requests wait, since the first was sent; `next` is a person's command."""
+
+    agents: tuple[PairEnd, PairEnd]
+    held: int
+    since: datetime
+    next: str = ""
+
+
+class Continued(Record, frozen=True, kw_only=True):
+    """Two agents that may go on; `released` requests went out at once."""
+
+    agents: tuple[PairEnd, PairEnd]
+    released: int
 
 
 class Acknowledged(Record, frozen=True, kw_only=True):

@@ -8,6 +8,8 @@ from peerline.core.ids import AgentId, Millis
 from peerline.core.text import bad_name_character, lower
 
 RESERVED = frozenset({"komnet-gateway", "human", "system", "admin"})
+PERSON_MODEL = "person"
+PERSON_PURPOSE = "a person at a terminal"  # what the verbs of `peerline` register with
 
 
 class Presence(StrEnum):
@@ -25,6 +27,11 @@ class Agent(NamedTuple):
     host: str | None
     connected_at: Millis
     last_seen_at: Millis
+
+    @property
+    def person(self) -> bool:
+        """Whether it says that it is a person. A brake asks this, never a permission: anybody may say so."""
+        return self.purpose == PERSON_PURPOSE or self.model == PERSON_MODEL
 
     def presence(self, online: bool, now: Millis, lease_ms: int) -> Presence:
         if not online:

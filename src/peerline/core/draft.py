@@ -1,8 +1,9 @@
 """A request before it is accepted: what the sender asked for, and whether it repeats an earlier one."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
-from peerline.core.errors import HopLimitReached, IdempotencyConflict, SelfTarget
+from peerline.core.errors import HopLimitReached, IdempotencyConflict, RingDetected, SelfTarget
 from peerline.core.ids import AgentId, MessageId, Millis
 from peerline.core.message import Message, Status
 
@@ -18,6 +19,7 @@ class Draft(NamedTuple):
     correlation_id: str | None
     reply_to: str | None
     idempotency_key: str | None
+    path: str | None = None  # ids of the agents that the chain went through, the sender last; spaces between
 
     def repeated(self, original: Message) -> Message:
         """The original that this draft repeats exactly (seed: «Make retries safe»); `allow_offline` is not compared.
@@ -33,6 +35,7 @@ class Draft(NamedTuple):
             and original.reply_to == self.reply_to
             and original.hops == self.hops
             and original.max_hops == self.max_hops
+            and original.path == self.path
             and original.expires_at - original.sent_at == self.ttl_ms
         )
         if not same:
@@ -51,6 +54,7 @@ class Draft(NamedTuple):
         recipient_name: str,
         seq: int,
         now: Millis,
+        held: bool = False,
     ) -> Message:
         if sender == recipient:
             raise SelfTarget("cannot send a request to yourself")
@@ -79,6 +83,19 @@ class Draft(NamedTuple):
             reply=None,
             sender_event=None,
             recipient_event=None,
+            path=self.path,
+            held_at=now if held else None,
+        )
+
+
+def check_path(path: str, recipient: AgentId, name: Callable[[str], str]) -> None:
+    """Raises: RingDetected: the chain has been there; `name` gives an id's name for the text."""
+    been = path.split(" ")
+    if recipient in been:
+        chain = " -> ".join(name(agent) for agent in (*been[been.index(recipient) :], recipient))
+        raise RingDetected(
+            f"ring detected ({chain}): answer the inbound request directly instead of forwarding it",
+            nextAction="answer_inbound",
         )
 
 

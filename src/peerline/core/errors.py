@@ -48,6 +48,12 @@ class HopLimitReached(Invalid):
     code = "hop_limit_reached"
 
 
+class RingDetected(Invalid):
+    """The target stands in the chain that led to this request."""
+
+    code = "ring_detected"
+
+
 class SelfTarget(Invalid):
     code = "self_target"
 
@@ -94,6 +100,10 @@ class NameReserved(Forbidden):
 
 class LocalOnly(Forbidden):
     code = "local_only"
+
+
+class PersonOnly(Forbidden):
+    code = "person_only"
 
 
 class NotFound(PeerlineError):
@@ -148,6 +158,12 @@ class TokenEnded(Conflict):
 
 class NoteLimitReached(Conflict):
     code = "note_limit_reached"
+
+
+class PairHeld(Conflict):
+    """So much between these two agents is held that no more is taken."""
+
+    code = "pair_held"
 
 
 class LeaseHeld(Conflict):

@@ -80,6 +80,13 @@ class Message(NamedTuple):
     reply: str | None
     sender_event: int | None
     recipient_event: int | None
+    path: str | None  # ids of the agents that the chain went through, spaces between
+    held_at: Millis | None  # when the brake stopped it, until a person lets it go
+
+    @property
+    def held(self) -> bool:
+        """Kept from its recipient: not pushed and in no inbox, until a person lets it go or its time is over."""
+        return self.held_at is not None and self.status == Status.QUEUED
 
     @property
     def open(self) -> bool:
@@ -125,6 +132,11 @@ class Message(NamedTuple):
         """The same message, or its expired form when its time is over: the hub's own move, by the hub's clock."""
         return self._replace(status=self._after(Verb.EXPIRE)) if self.due(now) else self
 
+    def released(self, seq: int) -> "Message":
+        """Let go by a person, as the recipient's next request."""
+        assert self.held, "only what is held is let go"
+        return self._replace(held_at=None, seq=seq)
+
     def seen_by(self, agent: AgentId) -> "Message":
         """The message, for its two ends only."""
         if agent not in (self.sender, self.recipient):
@@ -139,4 +151,6 @@ class Message(NamedTuple):
         after = TRANSITIONS.get((self.status, verb))
         if after is None:
             raise WrongState(f"cannot {verb} a {self.status} message")
+        if self.held_at is not None and verb in (Verb.ACKNOWLEDGE, Verb.REPLY):
+            raise WrongState(f"cannot {verb} a held message")
         return after

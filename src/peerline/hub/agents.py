@@ -229,6 +229,11 @@ class Agents:
             raise TargetNotFound(f"online target not found: {target}", project=project)
         return member.agent
 
+    def name(self, agent: str) -> str:
+        """The agent's name; for an id that nobody has, the id."""
+        member = self._roster.by_id(agent)
+        return agent if member is None else member.agent.name
+
     def presence(self, agent: AgentId) -> Presence:
         member = self._roster.by_id(agent)
         if member is None:

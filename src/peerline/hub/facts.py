@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 
-from peerline.core.ids import AgentId, Millis
-from peerline.core.trail import Observed
+from peerline.core.agent import Agent
+from peerline.core.ids import AgentId, MessageId, Millis
+from peerline.core.message import Message
+from peerline.core.trail import Fact, Observed, reported
 from peerline.database.later import Later, ready
 from peerline.store.api import Store, Tx
 
@@ -25,6 +27,20 @@ class Facts:
         self._facts.append((message, self._now(), fact, observer, detail))
         if len(self._facts) >= FLUSH_AT:
             self.flush()
+
+    def report(
+        self, message_id: MessageId, by: Agent, fact: Observed, adapter: str, reason: str | None = None
+    ) -> Later[tuple[Message, Fact]]:
+        """What the adapter at one end of a message says became of it, or of its outcome; stored, then answered."""
+        now = self._now()
+        told = Fact(now, fact, by.id, reported(adapter, reason))
+
+        def work(tx: Tx) -> tuple[Message, Fact]:
+            message = tx.messages.get(message_id).seen_by(by.id)
+            tx.trail.add([(message.number, now, told.fact, told.observer, told.detail)])
+            return message, told._replace(observer=by.name)
+
+        return self._store.write(work)
 
     def got(
         self, message: int, fact: Observed, observer: AgentId, event: int | None, detail: str | None = None

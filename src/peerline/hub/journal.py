@@ -16,6 +16,7 @@ COUNTED = {
     "agent_registered": "kxm_registrations_total",
     "agent_resumed": "kxm_registrations_total",
     "message_sent": "kxm_messages_sent_total",
+    "message_held": "kxm_messages_held_total",
     "message_replied": "kxm_messages_replied_total",
     "message_cancelled": "kxm_messages_cancelled_total",
     "message_expired": "kxm_messages_expired_total",
@@ -26,7 +27,8 @@ COUNTED = {
 
 
 TOLD = {
-    "message": "message_sent",
+    "message": "message_sent",  # a held one when it is let go
+    "held": "message_held",
     "reply": "message_replied",
     "cancelled": "message_cancelled",
     "expired": "message_expired",

@@ -13,11 +13,17 @@ from peerline.hub.journal import Journal
 from peerline.store.api import Store, Tx
 
 KEPT_MS = 7 * 86_400_000
+LISTED = 1_000
 
 
 class Leases:
     def __init__(self, store: Store, journal: Journal, now: Callable[[], Millis]) -> None:
         self._store, self._journal, self._now = store, journal, now
+
+    def live(self, project: str) -> Later[list[Lease]]:
+        """Who holds what in the project now, by the names of the things; the first thousand."""
+        now = self._now()
+        return self._store.write(lambda tx: tx.leases.live(project, now, LISTED))
 
     def acquire(self, name: str, by: Agent, ttl_ms: int) -> Later[tuple[Lease, bool]]:
         """The lease, and whether it only extended the caller's own."""

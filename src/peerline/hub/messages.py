@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from peerline.core.agent import Agent
-from peerline.core.draft import Draft
+from peerline.core.draft import Draft, check_path
 from peerline.core.errors import MessageForbidden, NoteLimitReached, PeerlineError, SelfTarget, WrongState
 from peerline.core.ids import AgentId, Entropy, MessageId, Millis, ordered_id
 from peerline.core.limits import NOTES_PER_MESSAGE
@@ -15,6 +15,7 @@ from peerline.database.writer import Kept
 from peerline.hub.agents import Agents
 from peerline.hub.facts import Facts
 from peerline.hub.journal import Journal
+from peerline.hub.pairs import Pairs
 from peerline.hub.wakeups import Wakeups
 from peerline.store.api import Store, Tx
 from peerline.store.tables import messages as sql
@@ -51,12 +52,13 @@ class Messages:
         now: Callable[[], Millis],
         entropy: Entropy,
         queue_limit: int,
+        pairs: Pairs,
         room: Callable[[], None] = lambda: None,
     ) -> None:
         """`room` raises StorageFull when the disk has too little left for something new."""
         self._store, self._agents, self._wakeups, self._facts = store, agents, wakeups, observed
         self._journal, self._now, self._entropy, self._queue_limit = journal, now, entropy, queue_limit
-        self._room = room
+        self._pairs, self._room = pairs, room
 
     def send(self, sender: Agent, draft: Draft) -> Later[tuple[Message, bool]]:
         """Accept a request, or find the one it repeats (then True).
@@ -74,8 +76,11 @@ class Messages:
             recipient = self._agents.target(sender.project, draft.target, draft.allow_offline)
             if recipient.id == sender.id:
                 raise SelfTarget("cannot send a request to yourself")
+            if draft.path is not None:
+                check_path(draft.path, recipient.id, self._agents.name)
             self._room()
             tx.counters.take_place(recipient.id, self._queue_limit)
+            held = self._pairs.holds(tx, sender, recipient)
             message = draft.message(
                 number=tx.counters.next_number(),
                 id=message_id,
@@ -86,9 +91,14 @@ class Messages:
                 recipient_name=recipient.name,
                 seq=tx.counters.next_seq(recipient.id),
                 now=now,
+                held=held,
             )
             tx.messages.add(message)
-            tx.wake(recipient.id, "message", message)
+            if held:
+                tx.trail.add([(message.number, now, Observed.HELD, "hub", None)])
+                tx.wake(sender.id, "held", message)
+            else:
+                tx.wake(recipient.id, "message", message)
             return message, False
 
         return self._store.write(work)
@@ -132,7 +142,15 @@ class Messages:
 
     def reply(self, message_id: MessageId, by: Agent, text: str) -> Later[Message]:
         """Answer a message, once."""
-        return self._change(message_id, lambda message, now: message.replied(by.id, text, now))
+        later = self._change(message_id, lambda message, now: message.replied(by.id, text, now))
+        if by.person:
+
+            def turn(replied: Later[Message]) -> None:
+                if replied.value is not None:
+                    self._pairs.turn(replied.value.sender)
+
+            later.then(turn)
+        return later
 
     def cancel(self, message_id: MessageId, by: Agent) -> Later[Message]:
         return self._change(message_id, lambda message, now: message.cancelled(by.id, now))
@@ -184,6 +202,7 @@ class Messages:
             streams = len(self._wakeups.feeds(message.recipient))
             where = standing(message, presence, streams, recorded, by.id)
             names = {message.sender: message.sender_name, message.recipient: message.recipient_name}
+            names |= {AgentId(f.observer): self._agents.name(f.observer) for f in recorded if f.observer not in names}
             told = [
                 fact._replace(observer=names.get(AgentId(fact.observer), fact.observer))
                 for fact in facts(message, recorded)

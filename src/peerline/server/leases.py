@@ -28,10 +28,15 @@ class LeaseRoutes:
     def routes(self) -> list[Route]:
         agent = Proof.AGENT
         return [
+            Route("GET", "/v1/leases", agent, self.list, None, "Who holds what in the project now."),
             Route("POST", "/v1/leases/{name}/acquire", agent, self.acquire, ACQUIRE, "Hold a named thing for a while."),
             Route("POST", "/v1/leases/{name}/renew", agent, self.renew, RENEW, "Hold it longer."),
             Route("POST", "/v1/leases/{name}/release", agent, self.release, RELEASE, "Give it back."),
         ]
+
+    def list(self, call: Call) -> Answer:
+        later = self._leases.live(call.by.agent.project)
+        return later.map(lambda found: json_answer({"leases": [_record(lease) for lease in found]}))
 
     def acquire(self, call: Call) -> Answer:
         name, ttl_ms = _name(call), TTL.read(call.body)

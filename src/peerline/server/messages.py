@@ -8,7 +8,9 @@ from peerline.core.errors import Invalid
 from peerline.core.ids import MessageId, Millis
 from peerline.core.limits import AWAIT_MAX_MS
 from peerline.core.message import Message
+from peerline.core.trail import Fact, Observed
 from peerline.database.later import Later
+from peerline.hub.facts import Facts
 from peerline.hub.messages import SENT, Messages, Told
 from peerline.hub.wakeups import Wakeups
 from peerline.server.exchange import Answer, Response
@@ -18,7 +20,7 @@ from peerline.server.routes import Call, Proof, Route
 from peerline.store.tables.trail import Note
 from peerline.wire.fields import read
 from peerline.wire.instants import instant
-from peerline.wire.messages import ACKNOWLEDGE, NOTE, REPLY, SEND, draft, fact_record, head, record_json
+from peerline.wire.messages import ACKNOWLEDGE, FACT, NOTE, REPLY, SEND, draft, fact_record, head, record_json
 
 CallLater = Callable[[float, Callable[[], None]], asyncio.TimerHandle]
 
@@ -28,11 +30,12 @@ class MessageRoutes:
         self,
         messages: Messages,
         wakeups: Wakeups,
+        facts: Facts,
         default_ttl_ms: int,
         call_later: CallLater,
         now: Callable[[], Millis],
     ) -> None:
-        self._messages, self._wakeups = messages, wakeups
+        self._messages, self._wakeups, self._facts = messages, wakeups, facts
         self._default_ttl_ms, self._call_later, self._now = default_ttl_ms, call_later, now
 
     def routes(self) -> list[Route]:
@@ -53,6 +56,16 @@ class MessageRoutes:
             Route("POST", "/v1/messages/{id}/ack", agent, self.acknowledge, ACKNOWLEDGE, "Take a request."),
             Route("POST", "/v1/messages/{id}/reply", agent, self.reply, REPLY, "Answer a request, once."),
             Route("GET", "/v1/messages/{id}/trail", agent, self.trail, None, "Who observed what of a message."),
+            Route(
+                "POST",
+                "/v1/messages/{id}/facts",
+                agent,
+                self.report,
+                FACT,
+                "Say what became of a message, or of its outcome, at one's own end.",
+                strict=True,
+                answers=(201,),
+            ),
             Route(
                 "POST",
                 "/v1/messages/{id}/notes",
@@ -134,6 +147,13 @@ class MessageRoutes:
     def trail(self, call: Call) -> Answer:
         return self._messages.trail(MessageId(call.parameters["id"]), call.by.agent).map(_told)
 
+    def report(self, call: Call) -> Answer:
+        told = read(FACT, call.body)
+        message_id, fact = MessageId(call.parameters["id"]), Observed(told["fact"])
+        return self._facts.report(message_id, call.by.agent, fact, told["adapter"], told["reason"] or None).map(
+            _reported
+        )
+
     def note(self, call: Call) -> Answer:
         text = NOTE[0].read(call.body)
         return self._messages.note(MessageId(call.parameters["id"]), call.by.agent, text).map(
@@ -170,6 +190,10 @@ def _told(told: Told) -> Response:
             "next": told.standing.next,
         }
     )
+
+
+def _reported(done: tuple[Message, Fact]) -> Response:
+    return json_answer({"messageId": done[0].id, "fact": fact_record(done[1])}, 201)
 
 
 def _note(note: Note) -> dict[str, Any]:

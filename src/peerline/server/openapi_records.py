@@ -60,6 +60,9 @@ _LATER: Final[Schema] = {
     "correlationId": TEXT,
     "replyTo": TEXT,
     "idempotencyKey": TEXT,
+    "path": {"type": "array", "items": TEXT},
+    "heldAt": MOMENT,
+    "held": {"type": "string", "description": "Why it is held, and how a person lets it go."},
     "workflowRunId": TEXT,
     "workflowContext": {"type": "object"},
     "deliveredAt": MOMENT,
@@ -110,6 +113,8 @@ RECORDS: Final[dict[str, Schema]] = {
             "expiresAt": MOMENT,
         }
     ),
+    "PairEnd": of({"id": TEXT, "name": TEXT}),
+    "HeldPair": of({"agents": many("PairEnd"), "held": WHOLE, "since": MOMENT, "next": TEXT}),
     "ProjectToken": of(
         {
             "id": TEXT,
@@ -172,9 +177,13 @@ ANSWERS: Final[dict[tuple[str, str], Schema]] = {
     ("GET", "/v1/messages/{id}/trail"): of(
         {"message": ref("MessageHead"), "facts": many("Fact"), "standing": TEXT, "next": TEXT}
     ),
+    ("POST", "/v1/messages/{id}/facts"): of({"messageId": TEXT, "fact": ref("Fact")}),
     ("POST", "/v1/messages/{id}/notes"): of({"messageId": TEXT, "note": ref("Note")}),
     ("GET", "/v1/messages/{id}/notes"): of({"notes": many("Note")}),
     ("GET", "/v1/events"): _STREAM,
+    ("GET", "/v1/pairs"): of({"pairs": many("HeldPair")}),
+    ("POST", "/v1/pairs/continue"): of({"agents": many("PairEnd"), "released": WHOLE}),
+    ("GET", "/v1/leases"): of({"leases": many("Lease")}),
     ("POST", "/v1/leases/{name}/acquire"): of({"lease": ref("Lease"), "renewed": FLAG}),
     ("POST", "/v1/leases/{name}/renew"): of({"lease": ref("Lease"), "renewed": FLAG}),
     ("POST", "/v1/leases/{name}/release"): of({"lease": ref("Lease"), "released": FLAG}),

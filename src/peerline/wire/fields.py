@@ -1,5 +1,6 @@
 """Tables of fields: each reads one member with the contract's texts, and describes itself (spec/hub.md 3.1)."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -81,13 +82,63 @@ class Integer:
         return schema | ({} if self.default is None else {"default": self.default})
 
 
+class Label(Text):
+    """A word for people, on one line."""
+
+    __slots__ = ()
+
+    def read(self, body: Mapping[str, Any]) -> str:
+        label = super().read(body) or ""
+        if not label.isprintable():
+            raise Invalid(f"{self.name} must not contain control or format characters")
+        return label
+
+
+class Texts:
+    """A list of strings, each trimmed and of `each` units at most; absent, null and empty are None.
+
+    `pattern` is what each has to be, whole, and then `of` says what that is.
+    """
+
+    __slots__ = ("_at_least", "_at_most", "_of", "_pattern", "_text", "default", "name", "required")
+
+    def __init__(self, name: str, at_least: int, at_most: int, *, each: int, of: str, pattern: str = "") -> None:
+        self.name, self.required, self.default = name, at_least > 0, None
+        self._at_least, self._at_most, self._of, self._pattern = at_least, at_most, of, pattern
+        self._text = Text("each", each, required=True)
+
+    def read(self, body: Mapping[str, Any]) -> list[str] | None:
+        value = body.get(self.name)
+        if value is None and not self.required:
+            return None
+        if not isinstance(value, list) or not self._at_least <= len(value) <= self._at_most:
+            raise Invalid(self._fault())
+        try:
+            texts = [str(self._text.read({"each": each})) for each in value]
+        except Invalid:
+            raise Invalid(self._fault()) from None
+        if self._pattern and not all(re.fullmatch(self._pattern, text) for text in texts):
+            raise Invalid(self._fault())
+        return texts or None
+
+    def _fault(self) -> str:
+        many = str(self._at_most) if self._at_least == self._at_most else f"at most {self._at_most}"
+        return f"{self.name} must be a list of {many} {self._of}, each of at most {self._text.at_most} characters"
+
+    def schema(self) -> dict[str, Any]:
+        items = self._text.schema() | ({"pattern": f"^{self._pattern}$"} if self._pattern else {})
+        bounds = {"items": items, "minItems": self._at_least, "maxItems": self._at_most}
+        return {"type": "array" if self.required else ["array", "null"], **bounds}
+
+
 class Choice:
-    """One of some strings; absent falls back to the default, null does not."""
+    """One of some strings; absent falls back to the default, null does not. Without a default it has to be there."""
 
     __slots__ = ("choices", "default", "fault", "name", "required")
 
-    def __init__(self, name: str, choices: Sequence[str], default: str, fault: str) -> None:
-        self.name, self.choices, self.default, self.fault, self.required = name, tuple(choices), default, fault, False
+    def __init__(self, name: str, choices: Sequence[str], default: str | None, fault: str) -> None:
+        self.name, self.choices, self.default, self.fault = name, tuple(choices), default, fault
+        self.required = default is None
 
     def read(self, body: Mapping[str, Any]) -> str:
         value = body.get(self.name, self.default)
@@ -96,7 +147,8 @@ class Choice:
         return value
 
     def schema(self) -> dict[str, Any]:
-        return {"type": "string", "enum": list(self.choices), "default": self.default}
+        schema: dict[str, Any] = {"type": "string", "enum": list(self.choices)}
+        return schema if self.default is None else {**schema, "default": self.default}
 
 
 class Flag:

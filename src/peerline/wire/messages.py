@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from peerline.core import limits
+from peerline.core.brake import held, release
 from peerline.core.draft import Draft, check_hops
 from peerline.core.errors import Invalid, InvalidWorkflowContext, WorkflowContextForbidden
 from peerline.core.message import Delivery, Message
 from peerline.core.text import utf16_length
-from peerline.core.trail import Fact
-from peerline.wire.fields import Choice, Field, Flag, Integer, Opaque, Text, read
+from peerline.core.trail import REPORTED, Fact
+from peerline.wire.fields import Choice, Field, Flag, Integer, Label, Opaque, Text, Texts, read
 from peerline.wire.instants import instant
 from peerline.wire.json_body import encode
 
@@ -29,10 +30,16 @@ HOW: tuple[Field, ...] = (
     Integer("ttlMs", limits.TTL_MIN_MS, limits.TTL_MAX_MS, limits.TTL_DEFAULT_MS),
     Flag("allowOffline"),
     Text("idempotencyKey", limits.IDEMPOTENCY_KEY),
+    Texts("path", 0, limits.PATH, each=limits.ID, of="agent ids", pattern="[A-Za-z0-9_.:-]+"),
 )
 SEND: tuple[Field, ...] = (*WHAT, Opaque("workflowContext"), *WHERE, *HOW)
 REPLY: tuple[Field, ...] = (Text("content", limits.CONTENT, required=True, verbatim=True),)
 NOTE: tuple[Field, ...] = (Text("content", limits.NOTE, required=True, verbatim=True),)
+FACT: tuple[Field, ...] = (
+    Choice("fact", REPORTED, None, f"fact must be one of: {', '.join(REPORTED)}"),
+    Label("adapter", limits.ADAPTER, required=True),
+    Label("reason", limits.REASON),
+)
 ACKNOWLEDGE: tuple[Field, ...] = (Text("adapter", limits.NAME),)
 
 _CONTEXT = {"runId": 80, "stageId": 64, "requirementKey": 128}
@@ -55,6 +62,7 @@ def draft(body: Mapping[str, Any], default_ttl_ms: int) -> Draft:
         )
     where = read(WHERE, body)  # the table's order is the order in which faults are reported
     check_hops(where["hops"], where["maxHops"])
+    path = HOW[3].read(body) if "path" in body else None
     ttl_ms = HOW[0].read(body) if "ttlMs" in body else default_ttl_ms
     return Draft(
         target=what["target"],
@@ -67,6 +75,7 @@ def draft(body: Mapping[str, Any], default_ttl_ms: int) -> Draft:
         correlation_id=where["correlationId"],
         reply_to=where["replyTo"],
         idempotency_key=HOW[2].read(body),
+        path=None if path is None else " ".join(path),
     )
 
 
@@ -106,6 +115,12 @@ def record(message: Message) -> dict[str, Any]:
         out["replyTo"] = message.reply_to
     if message.idempotency_key is not None:
         out["idempotencyKey"] = message.idempotency_key
+    if message.path is not None:
+        out["path"] = message.path.split(" ")
+    if message.held_at is not None:
+        out["heldAt"] = instant(message.held_at)
+        if message.held:
+            out["held"] = _held(message)
     if message.delivered_at is not None:
         out["deliveredAt"] = instant(message.delivered_at)
     if message.replied_at is not None:
@@ -117,6 +132,11 @@ def record(message: Message) -> dict[str, Any]:
     if (error := message.error) is not None:
         out["error"] = error
     return out
+
+
+def _held(message: Message) -> str:
+    ends = (message.sender, message.sender_name), (message.recipient, message.recipient_name)
+    return f"{held(message.sender_name, message.recipient_name)}; a person continues with: {release(*ends)}"
 
 
 _newest: tuple[Message | None, bytes] = (None, b"")

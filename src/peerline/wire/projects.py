@@ -5,9 +5,8 @@ from typing import Any, Final
 
 from peerline.core import limits
 from peerline.core.access import ProjectToken
-from peerline.core.errors import Invalid
 from peerline.core.ids import Millis
-from peerline.wire.fields import Field, Integer, Text
+from peerline.wire.fields import Field, Integer, Label, Text
 from peerline.wire.instants import instant
 
 DAY_MS: Final = 86_400_000
@@ -27,16 +26,6 @@ class Span:
     def schema(self) -> dict[str, Any]:
         schema = self._integer.schema()
         return {**schema, "type": [schema["type"], "null"]}
-
-
-class Label(Text):
-    """A word for people, on one line."""
-
-    def read(self, body: Mapping[str, Any]) -> str:
-        label = super().read(body) or ""
-        if not label.isprintable():
-            raise Invalid(f"{self.name} must not contain control or format characters")
-        return label
 
 
 LABEL: Final = Label("label", limits.NAME, default="")

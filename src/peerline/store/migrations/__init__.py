@@ -1,5 +1,6 @@
 """Every schema there ever was, oldest first."""
 
 from peerline.store.migrations.first import FIRST
+from peerline.store.migrations.second import SECOND
 
-MIGRATIONS = (FIRST,)
+MIGRATIONS = (FIRST, SECOND)

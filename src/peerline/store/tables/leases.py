@@ -8,6 +8,10 @@ GET = """
     SELECT project, name, holder, holder_name, fencing_token, acquired_at, expires_at FROM lease
     WHERE project = :project AND name = :name
 """
+LIVE = """
+    SELECT project, name, holder, holder_name, fencing_token, acquired_at, expires_at FROM lease
+    WHERE project = :project AND expires_at > :now ORDER BY name LIMIT :most
+"""
 SAVE = """
     INSERT INTO lease (project, name, holder, holder_name, fencing_token, acquired_at, expires_at)
     VALUES (:project, :name, :holder, :holder_name, :fencing_token, :acquired_at, :expires_at)
@@ -25,6 +29,10 @@ class LeaseTable:
     def by_name(self, project: str, name: str) -> Lease | None:
         row = self._sql.row(GET, project=project, name=name)
         return None if row is None else Lease._make(row)
+
+    def live(self, project: str, now: Millis, most: int) -> list[Lease]:
+        """The project's leases that still run, by name."""
+        return list(map(Lease._make, self._sql.rows(LIVE, project=project, now=now, most=most)))
 
     def save(self, lease: Lease) -> None:
         self._sql.run(SAVE, **lease._asdict())

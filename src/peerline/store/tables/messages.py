@@ -11,14 +11,16 @@ from peerline.database.sql import Sql
 _SELECT = """
     SELECT m.number, m.id, m.project, m.sender, m.sender_name, m.recipient, m.recipient_name, b.text, m.delivery,
         m.hops, m.max_hops, m.seq, m.correlation_id, m.reply_to, m.idempotency_key, m.sent_at, m.expires_at,
-        m.delivered_at, m.replied_at, m.cancelled_at, m.status, r.text, m.sender_event, m.recipient_event
+        m.delivered_at, m.replied_at, m.cancelled_at, m.status, r.text, m.sender_event, m.recipient_event,
+        m.path, m.held_at
     FROM message m JOIN body b ON b.message = m.number LEFT JOIN reply r ON r.message = m.number WHERE
 """
 _OPEN = "m.recipient = :agent AND m.final_at IS NULL"
 GET = _SELECT + "m.id = :id"
 BY_KEY = _SELECT + "m.sender = :sender AND m.idempotency_key = :key"
-OPEN_FOR = _SELECT + _OPEN + " AND m.seq > :after ORDER BY m.seq LIMIT :most"
-QUEUED_FOR = _SELECT + _OPEN + " AND m.status = 'queued' AND m.seq > :after ORDER BY m.seq LIMIT :most"
+_LET_GO = " AND m.held_at IS NULL AND m.seq > :after ORDER BY m.seq LIMIT :most"
+OPEN_FOR = _SELECT + _OPEN + _LET_GO
+QUEUED_FOR = _SELECT + _OPEN + " AND m.status = 'queued'" + _LET_GO
 DUE_FOR = _SELECT + _OPEN + " AND m.expires_at <= :now"
 _FROM = _SELECT + "m.sender = :agent"
 OPEN_IN = _SELECT + "m.project = :project AND m.final_at IS NULL ORDER BY m.number DESC LIMIT :most"
@@ -45,9 +47,9 @@ OWED_TO = _SELECT + _NOT_GOT + _TO_RECIPIENT
 
 INSERT = """
     INSERT INTO message (number, id, project, sender, sender_name, recipient, recipient_name, delivery, hops,
-        max_hops, seq, correlation_id, reply_to, idempotency_key, sent_at, expires_at, status)
+        max_hops, seq, correlation_id, reply_to, idempotency_key, sent_at, expires_at, status, path, held_at)
     VALUES (:number, :id, :project, :sender, :sender_name, :recipient, :recipient_name, :delivery, :hops,
-        :max_hops, :seq, :correlation_id, :reply_to, :idempotency_key, :sent_at, :expires_at, :status)
+        :max_hops, :seq, :correlation_id, :reply_to, :idempotency_key, :sent_at, :expires_at, :status, :path, :held_at)
 """
 INSERT_BODY = "INSERT INTO body (message, text) VALUES (:message, :text)"
 INSERT_REPLY = "INSERT INTO reply (message, text) VALUES (:message, :text)"
@@ -73,6 +75,16 @@ PURGE = tuple(
 COUNT_OPEN_IN = "SELECT count(*) FROM message WHERE project = :project AND final_at IS NULL"
 COUNT = "SELECT count(*) FROM message"
 OLDEST_PENDING = "SELECT min(sent_at), count(*) FROM message WHERE final_at IS NULL AND status = 'queued'"
+# Written out so that the partial index is used: a request is held only while it is queued.
+_HELD = "m.held_at IS NOT NULL AND m.final_at IS NULL AND m.expires_at > :now"
+_BETWEEN = " AND m.sender IN (:one, :other) AND m.recipient IN (:one, :other)"
+HELD_BETWEEN = _SELECT + _HELD + _BETWEEN + " ORDER BY m.number"
+COUNT_HELD = f"SELECT count(*) FROM message m WHERE {_HELD}{_BETWEEN}"  # noqa: S608 - the text is ours
+HELD = f"""
+    SELECT m.project, m.sender, m.recipient, count(*), min(m.held_at) FROM message m WHERE {_HELD}
+    GROUP BY m.project, m.sender, m.recipient
+"""  # noqa: S608 - the text is ours
+LET_GO = "UPDATE message SET held_at = NULL, seq = :seq WHERE number = :number"
 OWES = """
     SELECT recipient, sender, status, count(*), min(sent_at) FROM message
     WHERE project = :project AND final_at IS NULL GROUP BY recipient, sender, status
@@ -116,6 +128,8 @@ class MessageTable:
                 "sent_at": message.sent_at,
                 "expires_at": message.expires_at,
                 "status": message.status,
+                "path": message.path,
+                "held_at": message.held_at,
             },
         )
         self._sql.put(INSERT_BODY, {"message": message.number, "text": message.body})
@@ -164,6 +178,19 @@ class MessageTable:
         """When the oldest queued message was sent, and how many are queued."""
         row = self._sql.row(OLDEST_PENDING)
         return (row[0], row[1]) if row else (None, 0)
+
+    def held_between(self, one: AgentId, other: AgentId, now: Millis) -> int:
+        """How many requests of these two, in either direction, are held."""
+        row = self._sql.row(COUNT_HELD, one=one, other=other, now=now)
+        return int(row[0]) if row else 0
+
+    def held(self, now: Millis) -> Sequence[tuple[str, AgentId, AgentId, int, Millis]]:
+        """(project, sender, recipient, how many, since) of all that is held."""
+        return self._sql.rows(HELD, now=now)
+
+    def let_go(self, message: Message) -> None:
+        """Store that a held message was released, with the number it got then."""
+        self._sql.put(LET_GO, {"number": message.number, "seq": message.seq})
 
     def owes(self, project: str) -> Sequence[tuple[str, str, str, int, Millis]]:
         """(recipient, sender, status, how many, since) of the project's open messages."""

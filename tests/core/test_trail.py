@@ -1,0 +1,119 @@
+"""Where a message stands, as far as its two ends' adapters have told."""
+
+import pytest
+
+from peerline.core.agent import Presence
+from peerline.core.errors import WrongState
+from peerline.core.ids import AgentId
+from peerline.core.message import Message, Status
+from peerline.core.trail import Fact, Observed, facts, reported, standing
+from tests.core.test_message import LEAD, REVIEWER, a_message
+
+TAKEN = a_message().acknowledged(REVIEWER, 5)
+REPLIED = a_message().replied(REVIEWER, "ok", 5)
+HELD = a_message()._replace(held_at=0)
+
+
+def told(fact: Observed, end: AgentId = REVIEWER, reason: str | None = None) -> Fact:
+    return Fact(6, fact, end, reported("claude-code", reason))
+
+
+@pytest.mark.parametrize(
+    ("message", "fact", "why"),
+    [
+        (a_message(), Observed.ANNOUNCED, "announced to reviewer by claude-code, not yet in a turn"),
+        (a_message(), Observed.IN_TURN, "in a turn of reviewer (claude-code), which has not replied yet"),
+        (a_message(), Observed.READ, "read by reviewer (claude-code), which has not replied yet"),
+        (TAKEN, Observed.ANNOUNCED, "taken; announced to reviewer by claude-code, not yet in a turn"),
+        (TAKEN, Observed.IN_TURN, "in a turn of reviewer (claude-code), which has not replied yet"),
+        (TAKEN, Observed.READ, "read by reviewer (claude-code), which has not replied yet"),
+    ],
+)
+def test_how_near_a_request_came_to_the_model_is_said(message: Message, fact: Observed, why: str) -> None:
+    assert standing(message, Presence.ONLINE, 1, [told(fact)]).why == why
+
+
+@pytest.mark.parametrize(
+    ("fact", "why", "done"),
+    [
+        (
+            Observed.ANNOUNCED,
+            "replied by reviewer; the reply was announced to lead by claude-code, not yet in a turn",
+            False,
+        ),
+        (Observed.IN_TURN, "replied by reviewer, and lead has the reply in a turn (claude-code)", True),
+        (Observed.READ, "replied by reviewer, and lead has read the reply (claude-code)", True),
+    ],
+)
+def test_how_near_a_reply_came_to_its_asker_is_said(fact: Observed, why: str, done: bool) -> None:
+    pushed = Fact(6, Observed.FINAL_PUSHED, LEAD, "by stream")
+    found = standing(REPLIED, Presence.ONLINE, 1, [pushed, told(fact, LEAD)])
+    assert (found.why, found.next == "nothing to do") == (why, done)
+
+
+def test_what_could_not_be_announced_is_said_with_its_reason_and_a_next_step() -> None:
+    silent = [told(Observed.NOT_ANNOUNCED, reason="the thread runs in `codex exec`: it takes no messages")]
+    for message in (a_message(), TAKEN):
+        found = standing(message, Presence.ONLINE, 1, silent)
+        assert "claude-code could not announce it to reviewer: the thread runs in `codex exec`: it takes" in found.why
+        assert "reads its inbox" in found.next
+    later = [*silent, told(Observed.ANNOUNCED)]
+    assert "announced to reviewer" in standing(a_message(), Presence.ONLINE, 1, later).why
+    asker = [told(Observed.NOT_ANNOUNCED, LEAD, "no channel"), Fact(5, Observed.FINAL_PUSHED, LEAD)]
+    assert standing(REPLIED, Presence.ONLINE, 1, asker).next == f"kxm peer get {REPLIED.id}"
+
+
+def test_the_furthest_fact_counts_whatever_was_told_later() -> None:
+    recorded = [told(Observed.READ), told(Observed.ANNOUNCED), told(Observed.NOT_ANNOUNCED, reason="gone")]
+    assert standing(TAKEN, Presence.ONLINE, 1, recorded).why.startswith("read by reviewer")
+
+
+def test_one_ends_facts_say_nothing_of_the_other_and_a_fetch_is_no_reading_by_a_model() -> None:
+    fetched = Fact(6, Observed.READ, REVIEWER, "inbox")
+    found = standing(TAKEN, Presence.ONLINE, 1, [told(Observed.READ, LEAD), fetched])
+    assert found.why == "taken by reviewer, which has not replied yet"
+
+
+@pytest.mark.parametrize(
+    ("message", "fact", "why"),
+    [
+        (
+            a_message(),
+            Observed.ANNOUNCED,
+            "announced to reviewer by claude-code, not yet in a turn, and is offline now",
+        ),
+        (a_message(), Observed.NOT_ANNOUNCED, "stored; reviewer is offline"),
+        (TAKEN, Observed.IN_TURN, "in a turn of reviewer, which went offline before it replied"),
+        (TAKEN, Observed.ANNOUNCED, "taken by reviewer, which went offline before it replied"),
+    ],
+)
+def test_who_went_away_is_not_told_as_working(message: Message, fact: Observed, why: str) -> None:
+    assert standing(message, Presence.OFFLINE, 0, [told(fact)]).why == why
+
+
+def test_a_held_request_says_who_lets_it_go_whatever_its_recipient_does() -> None:
+    for presence in Presence:
+        found = standing(HELD, presence, 0, [], REVIEWER)
+        assert found.why == "held: too many requests between lead and reviewer without a person's turn"
+        assert found.next == "a person continues with: peerline continue lead reviewer"
+    assert "while it was held" in standing(HELD.expired(1_000), Presence.ONLINE, 1, []).why
+    assert "held" not in standing(HELD.cancelled(LEAD, 5), Presence.ONLINE, 1, []).why
+
+
+def test_a_held_request_can_be_withdrawn_or_expire_and_nothing_else() -> None:
+    with pytest.raises(WrongState, match="cannot acknowledge a held message"):
+        HELD.acknowledged(REVIEWER, 5)
+    with pytest.raises(WrongState, match="cannot reply to a held message"):
+        HELD.replied(REVIEWER, "ok", 5)
+    assert HELD.cancelled(LEAD, 5).status is Status.CANCELLED
+    assert HELD.expired(1_000).status is Status.EXPIRED
+    free = HELD.released(9)
+    assert (free.held, free.seq, free.status) == (False, 9, Status.QUEUED)
+    assert free.replied(REVIEWER, "ok", 5).reply == "ok"
+
+
+def test_facts_of_one_moment_stand_in_the_order_of_a_messages_life() -> None:
+    recorded = [Fact(0, fact, REVIEWER) for fact in reversed(Observed)]
+    kinds = [fact.fact for fact in facts(a_message(), recorded)]
+    order = [Observed.STORED, *Observed]
+    assert kinds == [str(fact) for fact in order]

@@ -7,11 +7,20 @@ from typing import Any
 import pytest
 
 from peerline.core.agent import Agent
-from peerline.core.errors import PairHeld, PeerlineError, PersonOnly, RingDetected, SelfTarget, TargetNotFound
+from peerline.core.errors import (
+    PairHeld,
+    PeerlineError,
+    PersonOnly,
+    RingDetected,
+    SelfTarget,
+    TargetNotFound,
+    WrongState,
+)
 from peerline.core.limits import PAIR_WINDOW_MS
 from peerline.core.message import Message, Status
 from peerline.core.trail import Observed
 from peerline.database.later import Later
+from peerline.store.api import Tx
 from tests.hub.parts import Parts, draft, ids
 
 LIMIT = 3
@@ -169,6 +178,25 @@ def test_a_retry_and_a_refusal_are_not_counted(braked: Parts) -> None:
         assert not braked.messages.send(lead, draft("reviewer", idempotency_key="same")).result()[0].held
         assert braked.messages.send(lead, draft("nobody")).failed
     assert not braked.send(lead, "reviewer").held
+
+
+def test_a_group_that_is_run_again_counts_each_request_once(braked: Parts) -> None:
+    lead = braked.agent("lead")
+    braked.agent("reviewer")
+    sent: list[Later[Any]] = []
+
+    def breaks(tx: Tx) -> None:
+        tx.try_disk()
+        raise WrongState("after it has written")
+
+    def queue(tx: Tx) -> None:
+        sent.extend(braked.messages.send(lead, draft("reviewer")) for _ in range(LIMIT))
+        sent.append(braked.store.write(breaks))
+
+    braked.store.write(queue).result()
+    assert error_of(sent.pop()).text == "after it has written"
+    assert [later.result()[0].held for later in sent] == [False] * LIMIT
+    assert braked.send(lead, "reviewer").held
 
 
 def test_a_restart_keeps_what_is_held_and_counts_anew(tmp_path: Path) -> None:

@@ -67,8 +67,10 @@ class Messages:
         """
         now = self._now()
         message_id = MessageId(ordered_id("msg", now, self._entropy))
+        held: bool | None = None
 
         def work(tx: Tx) -> tuple[Message, bool]:
+            nonlocal held
             if draft.idempotency_key is not None:
                 original = tx.messages.by_key(sender.id, draft.idempotency_key)
                 if original is not None:
@@ -80,7 +82,8 @@ class Messages:
                 check_path(draft.path, recipient.id, self._agents.name)
             self._room()
             tx.counters.take_place(recipient.id, self._queue_limit)
-            held = self._pairs.holds(tx, sender, recipient)
+            if held is None:  # a group that is run again counts it once
+                held = self._pairs.holds(tx, sender, recipient)
             message = draft.message(
                 number=tx.counters.next_number(),
                 id=message_id,

@@ -39,7 +39,7 @@ class Link:
         self._place, self._client, self._deliveries = place, client, deliveries
         self._fallback, self._say, self._on_registered = fallback, say, on_registered
         self._world = world or Surroundings()
-        self._identity: Identity | None = None
+        self._own = self._identity = Identity(place, place.name)
         self._hub: AsyncHub | None = None
         self._trouble: PeerlineError = Unreachable("the hub has not answered yet")
         self._wanted = asyncio.Event()
@@ -79,8 +79,7 @@ class Link:
                 failures += 1
                 await self._paused(pause)
         finally:
-            if self._identity is not None:
-                self._identity.release()
+            self._identity.release()
 
     async def _stay(self, hub: AsyncHub) -> None:
         """Listen first, then read what is there: what ends in between is known to have ended."""
@@ -115,22 +114,20 @@ class Link:
             await hub.stop()
 
     async def _enter(self, token: str) -> AsyncHub:
-        if self._identity is None or self._identity.name != self._fallback:
-            own = self._identity or Identity(self._place, self._place.name)
+        if self._identity is self._own:
             # A name that is locked is another live session's, even while the hub does not see that one.
-            if own.hold():
+            if self._own.hold():
                 try:
-                    return await self._enter_as(own, token)
+                    return await self._enter_as(self._own, token)
                 except DuplicateAgentName:
-                    own.release()
+                    self._own.release()
             self._say(
-                f"kxm: agent name {own.name} is already active in project {self._place.project}; "
+                f"kxm: agent name {self._own.name} is already active in project {self._place.project}; "
                 f"this session registers as {self._fallback}"
             )
-            self._identity = None
-        other = self._identity or Identity(self._place, self._fallback)
-        other.hold()
-        return await self._enter_as(other, token)
+            self._identity = Identity(self._place, self._fallback)
+            self._identity.hold()
+        return await self._enter_as(self._identity, token)
 
     async def _enter_as(self, identity: Identity, token: str) -> AsyncHub:
         """With each key that may be the name's, then without one."""
@@ -143,7 +140,6 @@ class Link:
                 if not keys:
                     raise
             else:
-                self._identity = identity
                 return hub
 
     async def _start(self, identity: Identity, token: str, key: str | None) -> AsyncHub:

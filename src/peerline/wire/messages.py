@@ -93,6 +93,11 @@ def check_context(context: Any) -> None:
 
 def record(message: Message) -> dict[str, Any]:
     """The full record; members that have no value are left out."""
+    return fixed(message) | changing(message)
+
+
+def fixed(message: Message) -> dict[str, Any]:
+    """What stays as it was sent, for the life of the message under this `seq`."""
     out: dict[str, Any] = {
         "id": message.id,
         "project": message.project,
@@ -107,7 +112,6 @@ def record(message: Message) -> dict[str, Any]:
         "seq": message.seq,
         "createdAt": instant(message.sent_at),
         "expiresAt": instant(message.expires_at),
-        "status": message.status,
     }
     if message.correlation_id is not None:
         out["correlationId"] = message.correlation_id
@@ -117,6 +121,12 @@ def record(message: Message) -> dict[str, Any]:
         out["idempotencyKey"] = message.idempotency_key
     if message.path is not None:
         out["path"] = message.path.split(" ")
+    return out
+
+
+def changing(message: Message) -> dict[str, Any]:
+    """Where the message is."""
+    out: dict[str, Any] = {"status": message.status}
     if message.held_at is not None:
         out["heldAt"] = instant(message.held_at)
         if message.held:
@@ -139,17 +149,40 @@ def _held(message: Message) -> str:
     return f"{held(message.sender_name, message.recipient_name)}; a person continues with: {release(*ends)}"
 
 
-_newest: tuple[Message | None, bytes] = (None, b"")
+class Lines:
+    """Records as lines of JSON. A message is written several times within a moment: as answer, as frame, again when it
+    is taken and replied. Its fixed part is kept for that long, and the newest line as a whole."""
+
+    def __init__(self, most_bytes: int = 4_194_304) -> None:
+        self._most_bytes = most_bytes
+        self._newest: tuple[Message | None, bytes] = (None, b"")
+        self._fixed: dict[tuple[str, int], bytes] = {}
+        self._bytes = 0
+
+    def line(self, message: Message) -> bytes:
+        known, line = self._newest
+        if known is not message:
+            line = self._start(message) + encode(changing(message))[1:]
+            self._newest = (message, line)
+        return line
+
+    def _start(self, message: Message) -> bytes:
+        """The fixed part, open for the members that follow."""
+        key = (message.id, message.seq)
+        start = self._fixed.get(key)
+        if start is None:
+            start = encode(fixed(message))[:-1] + b","
+            self._bytes += len(start)
+            if self._bytes > self._most_bytes:
+                self._fixed.clear()
+                self._bytes = len(start)
+            self._fixed[key] = start
+        elif not message.open:
+            self._bytes -= len(self._fixed.pop(key))  # final: it will hardly be written again
+        return start
 
 
-def record_json(message: Message) -> bytes:
-    """The record as one line of JSON. What is answered was mostly just pushed: the newest one is kept."""
-    global _newest
-    known, line = _newest
-    if known is not message:
-        line = encode(record(message))
-        _newest = (message, line)
-    return line
+record_json = Lines().line
 
 
 def head(message: Message) -> dict[str, Any]:

@@ -80,6 +80,17 @@ def test_without_any_push_the_inbox_lists_what_needs_a_reply(me: AgentSession, l
     assert [message["id"] for message in me.call("kxm_inbox")["messages"]] == [two]
 
 
+def test_the_trail_tells_that_the_text_was_given_to_the_model(me: AgentSession, lead: Agent) -> None:
+    sent = lead.send("me", "?")["id"]
+    me.push()
+
+    me.call("kxm_inbox")
+    assert me.close() == 0  # what was to be reported has been
+    facts = lead.call("GET", f"/v1/messages/{sent}/trail").json["facts"]
+    assert [fact["fact"] for fact in facts if "by claude-code" in fact.get("detail", "")] == ["read"]
+    assert "mcp:claude-code" in str(facts)  # who took it
+
+
 def test_the_inbox_names_replies_until_they_are_read(me: AgentSession, lead: Agent) -> None:
     sent = me.call("kxm_send", target="lead", content="?")["messageId"]
     lead.reply(sent, "yes")
@@ -162,12 +173,11 @@ def test_what_is_sent_while_a_request_is_open_is_one_hop_on_and_ends_at_its_limi
     lead.send("me", "far", hops=3, maxHops=5)
     far = next(push for push in (me.push(), me.push()) if "│ far" in push["content"])["meta"]["message_id"]
     me.call("kxm_send", target="reviewer", content="forwarded")
-    with lead.stream() as stream:
-        fanning = me.begin_call("kxm_fanout", targets=["lead"], content="?", timeoutMs=30_000)
-        fanned = stream.next("message").message
-        lead.reply(fanned["id"], "yes")
-        me.answer(fanning)
-    assert [(m["hops"], m["maxHops"]) for m in (*reviewer.inbox(), fanned)] == [(4, 5), (4, 5)]
+    me.result("kxm_fanout", targets=["reviewer"], content="?", timeoutMs=100)
+    sent = [(message["hops"], message["maxHops"], message["path"]) for message in reviewer.inbox()]
+    own = [agent["id"] for agent in me.call("kxm_list")["agents"] if agent.get("you")]
+    assert sent == [(4, 5, [lead.id, *own])] * 2
+    assert me.refused("kxm_send", target="lead", content="?").startswith("ring detected (lead -> me -> lead)")
     me.call("kxm_reply", messageId=far, content="done")
     lead.send("me", "last", hops=4, maxHops=5)
     me.push()

@@ -6,6 +6,7 @@ from peerline.client import fanout as scatter
 from peerline.client.async_hub import AsyncHub
 from peerline.client.refusals import TimedOut
 from peerline.core.errors import PeerlineError
+from peerline.mcp_stdio.chain import Chain
 from peerline.mcp_stdio.inbox import Outcomes
 
 
@@ -18,8 +19,7 @@ async def fanned_out(
     key_prefix: str | None,
     correlation_id: str | None,
     ttl_ms: int | None,
-    hops: int | None,
-    max_hops: int | None,
+    chain: Chain,
     timeout_s: float,
 ) -> list[scatter.Response]:
     """What each target answered within the time; one failure fails no other.
@@ -39,8 +39,9 @@ async def fanned_out(
                 idempotency_key=key,
                 correlation_id=correlation_id,
                 ttl_ms=ttl_ms,
-                hops=hops,
-                max_hops=max_hops,
+                hops=chain.hops,
+                max_hops=chain.max_hops,
+                path=chain.path,
             )
         except PeerlineError as error:
             return scatter.failed(target, error)

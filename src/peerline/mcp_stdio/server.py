@@ -20,6 +20,7 @@ from peerline.mcp_stdio.parent import ParentWatch
 from peerline.mcp_stdio.pipes import Reader, Writer
 from peerline.mcp_stdio.place import Place
 from peerline.mcp_stdio.record import Record
+from peerline.mcp_stdio.reports import Reports
 from peerline.mcp_stdio.tools import Desk
 from peerline.mcp_stdio.waits import Progress
 from peerline.wire.tools import Tool
@@ -62,7 +63,8 @@ class Server:
             on_registered=self._registered,
             world=world,
         )
-        self._desk = Desk(place=place, link=link, inbox=inbox, outcomes=outcomes, world=world)
+        self._reports = Reports(client)
+        self._desk = Desk(place=place, link=link, inbox=inbox, outcomes=outcomes, reports=self._reports, world=world)
 
     async def run(self, greeted: Greeted) -> None:
         """Serve until the client, its process or a signal ends it; then leave the hub."""
@@ -78,6 +80,7 @@ class Server:
             await self._end.wait()
         finally:
             parent.close()
+            await self._reports.finish()
             running = [*self._calls.values(), *([self._linked] if self._linked else [])]
             for task in running:
                 task.cancel()

@@ -11,10 +11,12 @@ from peerline.core.fence import visible
 from peerline.core.limits import AWAIT_MAX_MS, FANOUT_WAIT_MAX_MS
 from peerline.mcp_stdio import results, troubles
 from peerline.mcp_stdio.arguments import checked
+from peerline.mcp_stdio.chain import Chain
 from peerline.mcp_stdio.fanout import fanned_out
 from peerline.mcp_stdio.inbox import Inbox, Outcomes
 from peerline.mcp_stdio.link import Link
 from peerline.mcp_stdio.place import Place
+from peerline.mcp_stdio.reports import Reports
 from peerline.mcp_stdio.results import Result
 from peerline.mcp_stdio.waits import UNWATCHED_S, Progress, showing
 from peerline.wire.tools import Tool
@@ -30,6 +32,7 @@ class Desk:
     link: Link
     inbox: Inbox
     outcomes: Outcomes
+    reports: Reports
     world: Surroundings
 
     async def call(self, tool: Tool, given: object, progress: Progress | None) -> Result:
@@ -52,7 +55,7 @@ async def _list(desk: Desk, given: Arguments, progress: Progress | None) -> Resu
 async def _send(desk: Desk, given: Arguments, progress: Progress | None) -> Result:
     _no_context(given)
     hub = await desk.link.hub()
-    hops, max_hops = _one_hop_on(desk.inbox)
+    chain = Chain.behind(desk.inbox.furthest(), hub.agent.id)
     message = await hub.send(
         given["target"],
         given["content"],
@@ -61,12 +64,12 @@ async def _send(desk: Desk, given: Arguments, progress: Progress | None) -> Resu
         correlation_id=given.get("correlationId"),
         ttl_ms=given.get("ttlMs"),
         allow_offline=given.get("allowOffline", False),
-        hops=hops,
-        max_hops=max_hops,
+        hops=chain.hops,
+        max_hops=chain.max_hops,
+        path=chain.path,
     )
-    return results.of(
-        {"messageId": message.id, "status": message.status, "target": visible(message.recipient_name, 80)}
-    )
+    receipt = {"messageId": message.id, "status": message.status, "target": visible(message.recipient_name, 80)}
+    return results.of(receipt | ({"held": visible(message.held, 300)} if message.held else {}))
 
 
 async def _get(desk: Desk, given: Arguments, progress: Progress | None) -> Result:
@@ -80,7 +83,7 @@ async def _get(desk: Desk, given: Arguments, progress: Progress | None) -> Resul
 async def _fanout(desk: Desk, given: Arguments, progress: Progress | None) -> Result:
     _no_context(given)
     hub = await desk.link.hub()
-    hops, max_hops = _one_hop_on(desk.inbox)
+    chain = Chain.behind(desk.inbox.furthest(), hub.agent.id)
     timeout_s = given.get("timeoutMs", FANOUT_WAIT_MAX_MS) / 1000
     asking = fanned_out(
         hub,
@@ -91,8 +94,7 @@ async def _fanout(desk: Desk, given: Arguments, progress: Progress | None) -> Re
         correlation_id=given.get("correlationId"),
         ttl_ms=given.get("ttlMs"),
         timeout_s=timeout_s if progress else min(timeout_s, UNWATCHED_S),
-        hops=hops,
-        max_hops=max_hops,
+        chain=chain,
     )
     return results.of_responses(await showing(asking, "waiting for replies", progress), desk.world.entropy)
 
@@ -129,6 +131,7 @@ async def _inbox(desk: Desk, given: Arguments, progress: Progress | None) -> Res
         unread = await hub.sent(state="unread", limit=20)
     except Invalid:
         unread = ()  # a hub that does not know the question
+    desk.reports.read(hub, requests)
     return results.of_inbox(requests, unread, hub.agent.id, desk.world.entropy)
 
 
@@ -143,12 +146,6 @@ async def _reply(desk: Desk, given: Arguments, progress: Progress | None) -> Res
     return results.of(
         {"messageId": message.id, "status": message.status, "recipient": visible(message.sender_name, 80)}
     )
-
-
-def _one_hop_on(inbox: Inbox) -> tuple[int | None, int | None]:
-    """A chain of agents that forward work to each other ends at the limit of the request it began with."""
-    furthest = inbox.furthest()
-    return (None, None) if furthest is None else (furthest.hops + 1, furthest.max_hops)
 
 
 def _no_context(given: Arguments) -> None:

@@ -1,8 +1,8 @@
 """The one writer: all queued work shares one transaction and one fsync, and nothing is answered before the commit."""
 
 from collections import deque
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import apsw
 
@@ -14,58 +14,11 @@ from peerline.database.connection import BUSY_MS
 from peerline.database.later import Later
 from peerline.database.measure import Measure
 from peerline.database.sql import Sql
+from peerline.database.work import Group, Job, Kept, Scope, Unfinished
 
 T = TypeVar("T")
 GROUP = 512
 COMPANY = 4  # works in a group from which on many are at work at once
-
-
-class _Job:
-    __slots__ = ("aside", "error", "later", "value", "work")
-
-    def __init__(self, work: Callable[[Any], Any]) -> None:
-        self.work = work
-        self.later: Later[Any] = Later()
-        self.value: Any = None
-        self.aside: Any = None
-        self.error: BaseException | None = None
-
-
-class Kept(Exception):
-    """Raised by a work whose changes are to stay although `error` is its outcome."""
-
-    def __init__(self, error: BaseException) -> None:
-        super().__init__(str(error))
-        self.error = error
-
-
-class _Unfinished(Exception):
-    """A work raised after it had changed something."""
-
-
-class Scope(Protocol):
-    """What each work is called with, and what happens beside its result; a store implements it."""
-
-    def bind(self, sql: Sql) -> None:
-        """Called once, with the transaction's view of the connection."""
-
-    def enter(self) -> Any:
-        """The argument of the next work."""
-
-    def aside(self) -> Any:
-        """What the work that just succeeded leaves to be done after the commit; None: nothing."""
-
-    def done(self, aside: Any) -> None:
-        """After the commit, before the result is handed on."""
-
-    def wrote(self) -> None:
-        """A group that changed something is on disk."""
-
-    def refused(self, error: BaseException) -> None:
-        """The disk, or who holds it, refused; the refusal goes to the caller."""
-
-
-Group = Sequence[_Job]
 
 
 class Writer:
@@ -104,7 +57,7 @@ class Writer:
         scope.bind(self._sql)
         self._probe, self._fatal, self._alarm, self._measure = probe, fatal, alarm, measure
         self._oops = oops
-        self._jobs: deque[_Job] = deque()
+        self._jobs: deque[Job] = deque()
         self._running = self._looping = self._again = False
         self._writable = True
         self._dead: BaseException | None = None
@@ -118,7 +71,7 @@ class Writer:
         `work` may run twice and so touches nothing but its argument. What it raises is the outcome of this work alone:
         its changes are rolled back, its neighbours' are not.
         """
-        job = _Job(work)
+        job = Job(work)
         if self._closed or self._dead is not None:
             job.later.fail(Stopping("the hub is stopping", nextAction="retry"))
             return job.later
@@ -201,7 +154,7 @@ class Writer:
         before = self._sql.writes
         try:
             self._work(group, careful)
-        except _Unfinished:
+        except Unfinished:
             self._rollback()
             self._begin(group, careful=True)
             return
@@ -218,7 +171,7 @@ class Writer:
         """One after the other. Works check before they write, so a refusal has nothing to undo; where one has, the
         group is begun anew with a savepoint each: that is what `careful` means.
 
-        Raises: _Unfinished, and what ended the whole transaction.
+        Raises: Unfinished, and what ended the whole transaction.
         """
         execute, probe, sql = self._execute, self._probe, self._sql
         enter, aside = self._scope.enter, self._scope.aside
@@ -240,7 +193,7 @@ class Writer:
                 if careful:
                     execute("ROLLBACK TO work")
                 elif sql.writes != before:
-                    raise _Unfinished from error
+                    raise Unfinished from error
                 job.aside, job.error = None, error
             if careful:
                 execute("RELEASE work")
@@ -338,7 +291,7 @@ class Writer:
         else:
             self._next()
 
-    def _settle(self, job: _Job) -> None:
+    def _settle(self, job: Job) -> None:
         if job.error is None:
             if job.aside is not None:
                 self._scope.done(job.aside)

@@ -11,7 +11,7 @@ from peerline.core.limits import NOTES_PER_MESSAGE
 from peerline.core.message import Message, Status
 from peerline.core.trail import Fact, Observed, Standing, facts, standing
 from peerline.database.later import Later
-from peerline.database.writer import Kept
+from peerline.database.work import Kept
 from peerline.hub.agents import Agents
 from peerline.hub.facts import Facts
 from peerline.hub.journal import Journal

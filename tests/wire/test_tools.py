@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from peerline.wire.tools import ALL, CORE, SETS, Schema, Tool
+from tests.wire.tools_page import PAGE, page
 
 NAMES = [
     "kxm_list",
@@ -72,3 +73,7 @@ def test_cancel_says_that_it_undoes_nothing() -> None:
 def test_only_what_is_built_is_in_the_core() -> None:
     assert [tool.name for tool in CORE if tool.later] == []
     assert [tool.name for tool in ALL[8:] if not tool.later] == []
+
+
+def test_the_reference_page_is_what_the_table_says() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(), "run: python -m tests.wire.tools_page"

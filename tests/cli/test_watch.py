@@ -66,15 +66,39 @@ def request_line(message_id: str) -> str:
 def test_a_request_and_a_reply_are_one_line_each_without_a_body(
     session: AgentSession, watching: Watching, lead: Agent
 ) -> None:
-    asked = lead.send("me", "very secret words")["id"]
-    assert watching.line() == request_line(asked)
     sent = session.call("kxm_send", target="lead", content="?")["messageId"]
-    lead.reply(sent, "more secret words")
+    lead.reply(sent, "very secret words")
     assert watching.line() == f"KXM reply to {sent} from lead: read it with kxm_get"
+    asked = lead.send("me", "more secret words")["id"]
+    assert watching.line() == request_line(asked)
     steered = lead.send("me", "now", delivery="steer")["id"]
     assert watching.line() == request_line(steered).replace(" from lead:", " from lead, steer: soon:")
     assert watching.end() == ""
     assert watching.out.read() == ""
+
+
+def test_the_trail_tells_what_the_line_has_told_and_what_nothing_has(session: AgentSession, lead: Agent) -> None:
+    def reports(message_id: str) -> list[tuple[str, str]]:
+        facts = lead.call("GET", f"/v1/messages/{message_id}/trail").json["facts"]
+        return [(fact["fact"], fact["detail"]) for fact in facts if "announced" in fact["fact"]]
+
+    unwatched = lead.send("me", "one")["id"]
+    session.push()
+    session.call("kxm_list")
+    reason = "no monitor runs in its session, and whether a channel push is taken is not known"
+    while not (told := reports(unwatched)):
+        session.call("kxm_list")
+    assert told == [("not announced", f"by mcp:claude-code: {reason}")]
+    watching = Watching(session.env, session.home)
+    try:
+        assert watching.line() == request_line(unwatched)
+        watched = lead.send("me", "two")["id"]
+        assert watching.line() == request_line(watched)
+        assert reports(unwatched)[-1] == ("announced", "by claude-code monitor")
+        watching.end()
+    finally:
+        watching.stop()
+    assert "not announced" not in [fact for fact, _ in reports(watched)]
 
 
 def test_what_was_there_before_is_told_once_and_a_lot_in_few_lines(session: AgentSession, lead: Agent) -> None:

@@ -49,7 +49,10 @@ def run(argv: list[str]) -> int:
         _signal.signal(number, _leave)
     # The conversation is the only thing on stdout: whatever else prints there goes to stderr.
     stdout = os.dup(1)
-    os.dup2(2, 1)
+    try:
+        os.dup2(2, 1)
+    except OSError:  # there is no stderr
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     try:
         greeted = greet(0, stdout, desk.notice())
     except OSError:
@@ -124,11 +127,13 @@ class Desk:
             name=self.name,
             purpose=self._env.get("KXM_AGENT_PURPOSE", "").strip() or f"{client} session in {folder}"[:256],
             session_id=self._env.get("CLAUDE_CODE_SESSION_ID") or self._env.get("KXM_SESSION_ID") or None,
+            headless=self._env.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk"),
             addresses=self._addresses,
             token=lambda: _asked(self._fresh().token),
             renewed_token=self._renewed_token,
             key_file=self._key_file,
             record_file=self._record_file,
+            watched=self._watched,
             write=private_write,
             read=read_object,
         )
@@ -154,10 +159,15 @@ class Desk:
 
         return f"{self._caller.root}/sessions/{session_id}.json" if plain(session_id) else None
 
+    def _watched(self, session_id: str | None) -> bool:
+        path = None if session_id is None else self._record_file(session_id)
+        return path is not None and taken(path.removesuffix(".json") + ".watch")
+
 
 def _asked(token: Any) -> str:
     """A token by the command line's way of finding one, its failures in the words of `mcp_stdio`."""
     from peerline.client.refusals import Unreachable
+    from peerline.core.errors import Invalid
     from peerline.mcp_stdio.place import NoToken
 
     try:
@@ -165,6 +175,8 @@ def _asked(token: Any) -> str:
     except Failure as failure:
         if failure.error == "project_token_missing":
             raise NoToken(failure.detail) from None
+        if failure.more.get("code") != "hub_unreachable":
+            raise Invalid(failure.detail) from None
         why = failure.__context__  # the cause alone, as `ECONNREFUSED`: the rest is said in our own words
         raise Unreachable(str(why) if why is not None else failure.detail) from None
     return found

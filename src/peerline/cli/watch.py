@@ -9,13 +9,14 @@ import os
 import signal
 from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
 from peerline.cli.hot_brief import named
 from peerline.cli.hot_identity import Caller
 from peerline.cli.hot_output import Failure, Output, usage, write
-from peerline.cli.hot_record import BRIEFED, Sessions
+from peerline.cli.hot_record import BRIEFED, Sessions, plain
 from peerline.cli.mcp import options
 from peerline.client import stream
 from peerline.client.address import address
@@ -25,6 +26,7 @@ from peerline.client.refusals import Unreachable
 from peerline.client.requests import Requests, decoded
 from peerline.client.surroundings import Surroundings
 from peerline.core.errors import PeerlineError
+from peerline.mcp_stdio.lock import take
 from peerline.mcp_stdio.parent import ParentWatch
 from peerline.mcp_stdio.threads import aside
 
@@ -78,6 +80,27 @@ class Seat:
         raise Unreachable("the hub does not know this session any more")  # its `kxm mcp` will write a new record
 
 
+class Mark:
+    """A locked file that tells the session's `kxm mcp` that somebody watches; what cannot be written tells nothing."""
+
+    def __init__(self, folder: str, session_id: str) -> None:
+        self._path = Path(folder) / f"{session_id}.watch"
+        self._descriptor: int | None = None
+        if not plain(session_id):
+            return
+        try:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        except OSError:
+            return
+        take(self._descriptor)
+
+    def remove(self) -> None:
+        if self._descriptor is not None:
+            self._path.unlink(missing_ok=True)
+            os.close(self._descriptor)
+
+
 class Watch:
     def __init__(self, env: dict[str, str], session_id: str, world: Surroundings | None = None) -> None:
         self._env, self._session_id = env, session_id
@@ -92,10 +115,12 @@ class Watch:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, end.set)
         parent = ParentWatch(end.set)
+        mark = Mark(self._sessions.folder, self._session_id)
         watching = asyncio.ensure_future(self._for_ever())
         ending = asyncio.ensure_future(end.wait())
         await asyncio.wait([watching, ending], return_when=asyncio.FIRST_COMPLETED)
         parent.close()
+        mark.remove()
         for task in (watching, ending):
             task.cancel()
         await asyncio.wait([watching, ending])

@@ -14,6 +14,7 @@ from peerline.core.errors import Conflict, Forbidden, NotFound
 from peerline.core.fence import NONCE_BYTES
 from peerline.mcp_stdio.channel import request_params
 from peerline.mcp_stdio.inbox import Inbox, Outcomes, Seen
+from peerline.mcp_stdio.reports import Reports
 
 LONGEST_S: Final = 5.0
 
@@ -25,17 +26,20 @@ class Deliveries:
         self,
         inbox: Inbox,
         outcomes: Outcomes,
+        reports: Reports,
         push: Callable[[dict[str, Any]], None],
         *,
         adapter: str,
         world: Surroundings | None = None,
     ) -> None:
-        self._inbox, self._outcomes, self._push, self._adapter = inbox, outcomes, push, adapter
+        self._inbox, self._outcomes, self._reports = inbox, outcomes, reports
+        self._push, self._adapter = push, adapter
         self._world = world or Surroundings()
         self._announced = Seen()
 
     async def read_back(self, hub: AsyncHub) -> None:
         """What an earlier session under this name took and did not answer is ours. Queued ones come by the stream."""
+        self._reports.hub = hub
         for message in await hub.inbox():
             if message.status == "delivered":
                 self._admit(message)
@@ -77,3 +81,4 @@ class Deliveries:
         except OSError:
             self._announced.discard(message.id)
             raise
+        self._reports.arrived(message.id)

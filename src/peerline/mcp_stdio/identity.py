@@ -65,6 +65,14 @@ class Identity:
             os.close(self._lock)
             self._lock = None
 
+    def forget(self) -> None:
+        """Take its files away: of a name that no later process will have."""
+        for path in (self._key_file, lock_path(self._key_file)):
+            try:
+                Path(path).unlink()
+            except OSError:
+                pass
+
     def _own_key(self) -> str | None:
         if self._lock is None:
             return None

@@ -80,6 +80,8 @@ class Link:
                 await self._paused(pause)
         finally:
             self._identity.release()
+            if self._identity is not self._own:
+                self._identity.forget()
 
     async def _stay(self, hub: AsyncHub) -> None:
         """Listen first, then read what is there: what ends in between is known to have ended."""

@@ -18,7 +18,8 @@ class Place:
     """`url` is how people name the hub; `addresses` are the ways there, the best one first, looked up anew each time.
 
     `token` and `renewed_token` may block and raise NoToken or Unreachable; the second asks for another one because the
-    first was refused. `write` replaces a private file in one step; `read` gives the object in one, or nothing.
+    first was refused. `watched` says whether a monitor of that client session runs. `write` replaces a private file in
+    one step; `read` gives the object in one, or nothing.
     """
 
     url: str
@@ -26,10 +27,12 @@ class Place:
     name: str
     purpose: str
     session_id: str | None
+    headless: bool
     addresses: Callable[[], list[str]]
     token: Callable[[], str]
     renewed_token: Callable[[], str]
     key_file: Callable[[str], str]
     record_file: Callable[[str], str | None]
+    watched: Callable[[str | None], bool]
     write: Callable[[str, bytes], None]
     read: Callable[[str], dict[str, Any]]

@@ -15,7 +15,7 @@ class Record:
 
     def __init__(self, place: Place, client: str) -> None:
         self._place, self._client = place, client
-        self._session_id = place.session_id
+        self.session_id = place.session_id
         self._registered: Registered | None = None
         self._path: str | None = None
 
@@ -25,9 +25,9 @@ class Record:
 
     def session(self, session_id: str) -> None:
         """The client told which session of its own this is; a client may begin another one on the same server."""
-        if session_id != self._session_id:
+        if session_id != self.session_id:
             self.remove()
-            self._session_id = session_id
+            self.session_id = session_id
             self._write()
 
     def remove(self) -> None:
@@ -41,16 +41,16 @@ class Record:
             pass
 
     def _write(self) -> None:
-        if self._registered is None or self._session_id is None:
+        if self._registered is None or self.session_id is None:
             return
-        path = self._place.record_file(self._session_id)
+        path = self._place.record_file(self.session_id)
         if path is None:
             return
         sockets = [way.removeprefix("unix:") for way in self._place.addresses() if way.startswith("unix:")]
         agent = self._registered.agent
         value = {
             "schema": SCHEMA,
-            "sessionId": self._session_id,
+            "sessionId": self.session_id,
             "client": self._client,
             "pid": os.getpid(),
             "project": agent.project or self._place.project,

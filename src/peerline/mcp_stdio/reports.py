@@ -1,10 +1,10 @@
-"""What this session adds to the trails of messages: that its model has been given a request's text."""
+"""What this session adds to the trails of messages: how near they came to its model, as far as that is known."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
-from peerline.client.async_hub import AsyncHub
+from peerline.client.async_hub import AsyncHub, Reported
 from peerline.client.records import Message
 from peerline.core.errors import PeerlineError
 from peerline.mcp_stdio.inbox import Seen
@@ -13,28 +13,41 @@ FINISH_S: Final = 1.0
 
 
 class Reports:
-    """Each is sent once, beside the call; an observation that is lost costs nothing else."""
+    """Each is sent once, beside the work; one that is lost costs nothing else. `silence` says why an arrival may not
+    be noticed, or None."""
 
-    def __init__(self, adapter: str) -> None:
-        self._adapter = adapter
+    def __init__(self, client: str, silence: Callable[[], str | None]) -> None:
+        self.hub: AsyncHub | None = None
+        self._client, self._silence = client, silence
         self._read = Seen()
         self._running: set[asyncio.Task[None]] = set()
 
-    def read(self, hub: AsyncHub, requests: Iterable[Message]) -> None:
-        new = [message.id for message in requests if self._read.add(message.id)]
-        if new:
-            task = asyncio.create_task(self._send(hub, new))
-            self._running.add(task)
-            task.add_done_callback(self._running.discard)
+    def read(self, requests: Iterable[Message]) -> None:
+        """The model has been given their texts."""
+        for message in requests:
+            if self._read.add(message.id):
+                self._begin(message.id, "read", self._client)
+
+    def arrived(self, message_id: str) -> None:
+        """A request, or the end of one of ours, is here; nothing shows that the model will notice."""
+        if (reason := self._silence()) is not None:
+            self._begin(message_id, "not announced", f"mcp:{self._client}", reason)
 
     async def finish(self) -> None:
         """Let what is under way arrive, for a moment at most."""
         if self._running:
             await asyncio.wait(self._running, timeout=FINISH_S)
 
-    async def _send(self, hub: AsyncHub, message_ids: list[str]) -> None:
-        for message_id in message_ids:
-            try:
-                await hub.report(message_id, "read", adapter=self._adapter)
-            except PeerlineError:
-                continue
+    def _begin(self, message_id: str, fact: Reported, adapter: str, reason: str | None = None) -> None:
+        if self.hub is None:
+            return
+        task = asyncio.create_task(_send(self.hub, message_id, fact, adapter, reason))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+
+async def _send(hub: AsyncHub, message_id: str, fact: Reported, adapter: str, reason: str | None) -> None:
+    try:
+        await hub.report(message_id, fact, adapter=adapter, reason=reason)
+    except PeerlineError:
+        pass  # an older hub, or one that is away

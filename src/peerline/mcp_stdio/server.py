@@ -21,6 +21,7 @@ from peerline.mcp_stdio.pipes import Reader, Writer
 from peerline.mcp_stdio.place import Place
 from peerline.mcp_stdio.record import Record
 from peerline.mcp_stdio.reports import Reports
+from peerline.mcp_stdio.silence import silence
 from peerline.mcp_stdio.tools import Desk
 from peerline.mcp_stdio.waits import Progress
 from peerline.wire.tools import Tool
@@ -54,16 +55,20 @@ class Server:
         world = world or Surroundings()
         inbox, outcomes = Inbox(), Outcomes(self._tell_outcome)
         self._record = Record(place, client)
+
+        def unheard() -> str | None:
+            return silence(client, headless=place.headless, watched=place.watched(self._record.session_id))
+
+        self._reports = Reports(client, unheard)
         link = Link(
             place,
             client,
-            Deliveries(inbox, outcomes, self._push, adapter=f"mcp:{client}", world=world),
+            Deliveries(inbox, outcomes, self._reports, self._push, adapter=f"mcp:{client}", world=world),
             fallback=f"{place.name[:50]}-{os.getpid()}",
             say=self._renamed,
             on_registered=self._registered,
             world=world,
         )
-        self._reports = Reports(client)
         self._desk = Desk(place=place, link=link, inbox=inbox, outcomes=outcomes, reports=self._reports, world=world)
 
     async def run(self, greeted: Greeted) -> None:
@@ -135,9 +140,11 @@ class Server:
 
     def _link_ended(self, link: asyncio.Task[None]) -> None:
         """A fault of ours, if it was not asked to end: the client sees the server go, and may start it again."""
-        if not link.cancelled() and link.exception() is not None:
-            self._say(f"kxm: the link to the hub failed: {link.exception()!r}")
-            self._end.set()
+        if link.cancelled() or (error := link.exception()) is None:
+            return
+        if not isinstance(error, BrokenPipeError):
+            self._say(f"kxm: the link to the hub failed: {error!r}")
+        self._end.set()
 
     def _call(self, request_id: str | int, params: dict[str, Any]) -> bytes | None:
         name, meta = params.get("name"), params.get("_meta")
@@ -200,6 +207,7 @@ class Server:
 
     def _tell_outcome(self, message: Message) -> None:
         self._push(outcome_params(message))
+        self._reports.arrived(message.id)
 
     def _put(self, line: bytes) -> None:
         try:

@@ -131,7 +131,7 @@ async def _inbox(desk: Desk, given: Arguments, progress: Progress | None) -> Res
         unread = await hub.sent(state="unread", limit=20)
     except Invalid:
         unread = ()  # a hub that does not know the question
-    desk.reports.read(hub, requests)
+    desk.reports.read(requests)
     return results.of_inbox(requests, unread, hub.agent.id, desk.world.entropy)
 
 

@@ -158,3 +158,11 @@ def test_a_token_that_the_hub_refuses_is_named_as_such_and_not_repeated(
     assert wrong not in text
     assert session.close() == 0
     assert wrong not in session.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads a process's memory map")
+def test_a_session_with_a_hub_on_this_machine_carries_no_openssl(open_session: Open) -> None:
+    session = open_session("me")
+    maps = Path(f"/proc/{session.process.pid}/maps").read_text()
+    assert "libssl" not in maps
+    assert "libcrypto" not in maps

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found]  # `signal` loads `enum`
 import os
+import sys
 
 from peerline.cli.hot_identity import Caller, read_object
 from peerline.cli.hot_name import session_name
@@ -104,6 +105,9 @@ class Desk:
         return f"Your agent name is {self.name}-{os.getpid()}: another session on this machine is {self.name}."
 
     def serve(self, greeted: Greeted, stdout: int) -> None:
+        if not self._caller.address.tls:
+            # asyncio does without it, and 5 MiB in every session have no use.
+            sys.modules.setdefault("ssl", None)  # type: ignore[arg-type]
         import asyncio
 
         from peerline.mcp_stdio.server import Server

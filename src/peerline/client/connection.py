@@ -5,16 +5,18 @@ The parser is httptools, which the server uses as well. What matters here is wha
 """
 
 import asyncio
-import ssl
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import httptools
 
 from peerline.client.address import Address
 from peerline.client.refusals import InvalidAnswer, Unreachable
 from peerline.core.errors import Invalid, PeerlineError
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
 
 CHUNK: Final = 65_536
 ANSWER_BYTES: Final = 256 * 1024 * 1024
@@ -85,12 +87,20 @@ async def dial(to: Address) -> "Connection":
         if to.socket_path is not None:
             reader, writer = await asyncio.open_unix_connection(to.socket_path, limit=CHUNK)
         else:
-            context = ssl.create_default_context() if to.tls else None
-            reader, writer = await asyncio.open_connection(to.host, to.port, ssl=context, limit=CHUNK)
+            reader, writer = await asyncio.open_connection(to.host, to.port, ssl=_secured(to), limit=CHUNK)
     except (OSError, UnicodeError) as error:  # a host name with an empty label is the latter
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise Unreachable(f"no hub answers at {to}: {reason}") from None
     return Connection(reader, writer)
+
+
+def _secured(to: Address) -> "SSLContext | None":
+    """OpenSSL is 5 MiB: only an https address loads it."""
+    if not to.tls:
+        return None
+    from ssl import create_default_context
+
+    return create_default_context()
 
 
 class Connection:

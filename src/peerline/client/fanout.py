@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterable, Mapping
-from hashlib import sha256
 from typing import Any, Final, Literal
 
 from peerline.client.records import Message, Record, Reply
@@ -52,6 +51,8 @@ def key(
     text = json.dumps(named, ensure_ascii=False, separators=(",", ":"))
     # The contract's serializer writes a lone surrogate as an escape; UTF-8 could not hold it.
     text = _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    from hashlib import sha256  # loads OpenSSL
+
     return "fanout:" + sha256(text.encode()).hexdigest()
 
 

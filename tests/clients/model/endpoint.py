@@ -13,11 +13,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import ModuleType
 from typing import Any, Final, Self
 
-from tests.clients.model import anthropic, chat, responses
+from tests.clients.model import anthropic, chat, gemini, responses
 from tests.clients.model.conversation import Answer, Conversation, Script
 from tests.hub_process import PATIENCE_S
 
-# A further wire format is a module with PATH, parse, whole and stream.
+# A further wire format is a module with PATH, parse, whole and stream. Gemini's paths hold the model's name.
 FORMATS: Final[dict[str, ModuleType]] = {form.PATH: form for form in (anthropic, chat, responses)}
 HOOKS: Final = "/hooks"
 
@@ -160,8 +160,12 @@ def _handler(endpoint: Endpoint) -> type[BaseHTTPRequestHandler]:
                 self._whole({})
             elif path.endswith("/count_tokens"):
                 self._whole({"input_tokens": 10})
+            elif path.endswith(":countTokens"):
+                self._whole({"totalTokens": 10})
             elif path in FORMATS:
                 self._answer(FORMATS[path], body, at)
+            elif path.startswith(gemini.PATH):
+                self._answer(gemini, {**body, "stream": path.endswith(gemini.STREAMED)}, at)
             else:
                 self._whole({"error": {"type": "not_found_error", "message": path}}, 404)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.clients.model import chat, responses
+from tests.clients.model import chat, gemini, responses
 from tests.clients.model.conversation import Answer, Call, Conversation, Now, Rule, Rules, call, say
 from tests.clients.model.endpoint import HOOKS, Endpoint
 
@@ -141,3 +141,20 @@ def test_responses_is_the_same_model_with_grouped_tools() -> None:
         heard = {"type": "function_call_output", "call_id": made["call_id"], "output": "sent"}
         _, text = ask(model, responses.PATH, asked_for | {"input": [request, made, heard], "stream": False})
         assert json.loads(text)["output"][0]["content"][0]["text"] == "sent"
+
+
+def test_gemini_is_the_same_model_with_its_name_in_the_path() -> None:
+    tools = [{"functionDeclarations": [{"name": "mcp_kxm_kxm_reply"}, {"name": "glob"}]}]
+    rules = {"parts": [{"text": "rules"}]}
+    request = {"role": "user", "parts": [{"text": "please answer msg_1"}]}
+    path = f"{gemini.PATH}m:streamGenerateContent?alt=sse"
+    with Endpoint(SCRIPT) as model:
+        _, text = ask(model, path, {"contents": [request], "tools": tools, "systemInstruction": rules})
+        (done,) = events(text)
+        said = done["candidates"][0]["content"]
+        assert said["parts"] == [{"functionCall": {"name": "mcp_kxm_kxm_reply", "args": {"messageId": "msg_1"}}}]
+        answer = {"functionResponse": {"name": "mcp_kxm_kxm_reply", "response": {"output": "sent"}}}
+        heard = {"role": "user", "parts": [answer]}
+        _, text = ask(model, f"{gemini.PATH}m:generateContent", {"contents": [request, said, heard], "tools": tools})
+        assert json.loads(text)["candidates"][0]["content"]["parts"] == [{"text": "sent"}]
+        assert model.requests[0].conversation.system == "rules"

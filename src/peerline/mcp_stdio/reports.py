@@ -26,19 +26,20 @@ class Reports:
         """The model has been given their texts."""
         for message in requests:
             if self._read.add(message.id):
-                self._begin(message.id, "read", self._client)
+                self.tell(message.id, "read", self._client)
 
     def arrived(self, message_id: str) -> None:
         """A request, or the end of one of ours, is here; nothing shows that the model will notice."""
         if (reason := self._silence()) is not None:
-            self._begin(message_id, "not announced", f"mcp:{self._client}", reason)
+            self.tell(message_id, "not announced", f"mcp:{self._client}", reason)
 
     async def finish(self) -> None:
         """Let what is under way arrive, for a moment at most."""
         if self._running:
             await asyncio.wait(self._running, timeout=FINISH_S)
 
-    def _begin(self, message_id: str, fact: Reported, adapter: str, reason: str | None = None) -> None:
+    def tell(self, message_id: str, fact: Reported, adapter: str, reason: str | None = None) -> None:
+        """Put a fact into a message's trail; `reason` says why it was not announced."""
         if self.hub is None:
             return
         task = asyncio.create_task(_send(self.hub, message_id, fact, adapter, reason))

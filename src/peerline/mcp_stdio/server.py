@@ -11,6 +11,7 @@ from peerline.client.surroundings import Surroundings
 from peerline.core.fence import visible
 from peerline.mcp_stdio import results, rpc
 from peerline.mcp_stdio.channel import METHOD, outcome_params
+from peerline.mcp_stdio.codex_queue import CodexQueue
 from peerline.mcp_stdio.deliveries import Deliveries
 from peerline.mcp_stdio.greeting import Greeted
 from peerline.mcp_stdio.handshake import introduce
@@ -60,6 +61,7 @@ class Server:
             return silence(client, headless=place.headless, watched=place.watched(self._record.session_id))
 
         self._reports = Reports(client, unheard)
+        self._codex = CodexQueue(self._reports.tell, world=world) if client == "codex" else None
         link = Link(
             place,
             client,
@@ -85,6 +87,8 @@ class Server:
             await self._end.wait()
         finally:
             parent.close()
+            if self._codex is not None:
+                self._codex.stop()
             await self._reports.finish()
             running = [*self._calls.values(), *([self._linked] if self._linked else [])]
             for task in running:
@@ -194,6 +198,8 @@ class Server:
         thread = turn.get("thread_id") if isinstance(turn, dict) else None
         if isinstance(thread, str):
             self._record.session(thread)
+            if self._codex is not None:
+                self._codex.name(thread)
 
     def _registered(self, registered: Registered) -> None:
         self._record.registered(registered)
@@ -203,6 +209,9 @@ class Server:
         self._notice = line
 
     def _push(self, params: dict[str, Any]) -> None:
+        if self._codex is not None:
+            self._codex.put(params["meta"])
+            return
         self._writer.put(rpc.notification(METHOD, params))
 
     def _tell_outcome(self, message: Message) -> None:

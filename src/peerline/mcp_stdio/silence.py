@@ -2,11 +2,11 @@
 
 
 def silence(client: str, *, headless: bool, watched: bool) -> str | None:
-    """The reason, or None: a monitor of this session runs, and reports what it prints itself.
+    """The reason, or None: a monitor of this session, or `codex_queue`, reports by itself what it told.
 
     A push into a channel is no announcement: a client drops it without a word.
     """
-    if watched:
+    if watched or client == "codex":
         return None
     if client != "claude-code":
         return f"{client} takes no push from its MCP server"

@@ -231,6 +231,17 @@ def test_a_session_that_could_not_have_its_name_is_told_the_name_it_has(client: 
     brief = client.run("session-start", KXM_AGENT_NAME="builder")
     assert "The name builder belongs to another session" in brief
     assert "peers reach this one as builder-4711" in brief
+    assert client.run("prompt", told={"prompt": "x"}, KXM_AGENT_NAME="builder") == ""
+
+
+def test_a_session_that_registered_after_its_brief_is_told_its_name_with_its_first_prompt(
+    client: Client, project: Project
+) -> None:
+    assert client.run("session-start", KXM_AGENT_NAME="builder") == ""
+    client.register(project.register("builder-4711"))
+    told = [client.run("prompt", told={"prompt": "x"}, KXM_AGENT_NAME="builder") for _ in range(2)]
+    assert "peers reach this one as builder-4711" in told[0]
+    assert told[1] == ""
 
 
 def test_a_session_whose_name_another_one_holds_is_not_shown_that_ones_mail(

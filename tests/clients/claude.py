@@ -35,7 +35,8 @@ class Printed:
         found = []
         for one in self.events:
             if one.get("subtype") == "hook_response" and one.get("hook_event") == event and one.get("stdout"):
-                found.append(json.loads(one["stdout"])["hookSpecificOutput"]["additionalContext"])
+                answer = json.loads(one["stdout"])  # {} is the endpoint's
+                found += [answer["hookSpecificOutput"]["additionalContext"]] if answer else []
         return found
 
     @property

@@ -92,6 +92,8 @@ def _session_start(hook: Hook) -> None:
     """Name what waits, and a name that is not the one asked for."""
     hook.sessions.sweep(time())
     lines = hook.me.fallen_back()
+    if lines and hook.me.record is not None:
+        hook.sessions.tell(hook.session_id, [hook.me.agent_id])
     mail = Mail([], [])
     try:
         mail = hook.mail()
@@ -113,10 +115,15 @@ def _prompt(hook: Hook) -> None:
     mail = hook.mail()
     pushed = _named_in(hook.input.get("prompt")).intersection(mail.ids)
     hook.tell(sorted(pushed), "in turn")  # a push that has become a turn
-    mail = mail.without(hook.sessions.told(hook.session_id))
-    if mail:
-        hook.say("UserPromptSubmit", fitted(["KXM, meanwhile:", *waiting(mail)]))
+    known = hook.sessions.told(hook.session_id)
+    mail = mail.without(known)
+    # A session registers beside its first hook, so that only its first prompt may know what it is called.
+    lines = [] if hook.me.agent_id in known else hook.me.fallen_back()
+    if mail or lines:
+        hook.say("UserPromptSubmit", fitted(["KXM, messages between agents:", *lines, *waiting(mail)]))
         hook.tell(mail.ids, "in turn")
+    if lines:
+        hook.sessions.tell(hook.session_id, [hook.me.agent_id])
 
 
 def _named_in(prompt: object) -> set[str]:

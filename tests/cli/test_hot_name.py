@@ -1,5 +1,7 @@
 """The name of a session that was given none."""
 
+import json
+import os
 from pathlib import Path
 
 import pytest
@@ -29,6 +31,26 @@ def test_it_is_the_repository_and_the_branch(tmp_path: Path, head: str, name: st
     top = repository(tmp_path / "shop", head)
     (top / "src").mkdir()
     assert named(top, tmp_path) == named(top / "src", tmp_path) == name
+
+
+@pytest.mark.parametrize(
+    ("about", "name"),
+    [
+        ({"name": "Cart expert", "nameSource": "user"}, "Cart expert"),
+        ({"name": "a/b", "nameSource": "user"}, "a-b"),
+        ({"name": "shop-c1", "nameSource": "derived"}, "shop-main"),
+        ({"name": "shop-c1"}, "shop-main"),
+        ({"name": "Cart expert", "nameSource": "user", "sessionId": "another"}, "shop-main"),
+        ({}, "shop-main"),
+    ],
+)
+def test_a_name_that_the_user_gave_the_session_comes_first(tmp_path: Path, about: dict[str, str], name: str) -> None:
+    top = repository(tmp_path / "shop", "ref: refs/heads/main\n")
+    registry = tmp_path / "claude" / "sessions"
+    registry.mkdir(parents=True)
+    (registry / f"{os.getppid()}.json").write_text(json.dumps({"sessionId": "s-1"} | about))
+    env = {"CLAUDE_CODE_SESSION_ID": "s-1", "CLAUDE_CONFIG_DIR": str(tmp_path / "claude")}
+    assert session_name({"CLAUDE_PROJECT_DIR": str(top), "HOME": str(tmp_path)} | env) == name
 
 
 def test_a_work_tree_is_called_after_its_repository_and_its_own_branch(tmp_path: Path) -> None:

@@ -1,15 +1,18 @@
-"""The name of an agent session that was given none: `<repository>-<branch>`, the same after each restart."""
+"""The name of an agent session for which none is set: the one its user gave it in the client, else
+`<repository>-<branch>`; the same after each restart."""
 
 import os
 
-from peerline.cli.hot_identity import _main, _repository
+from peerline.cli.hot_identity import _main, _repository, read_object
 
 RESERVED = ("komnet-gateway", "human", "system", "admin")
 NAME = 64
 
 
 def session_name(env: dict[str, str]) -> str:
-    """From the folder's repository (the main one behind a work tree) and branch; else from the folder."""
+    """From the client, else the folder's repository (the main one behind a work tree) and branch, else the folder."""
+    if given := _given_in_claude(env):
+        return _fitting(given)
     folder = env.get("KXM_WORKDIR") or env.get("KXM_PROJECT_DIR") or env.get("CLAUDE_PROJECT_DIR") or os.getcwd()
     folder = os.path.abspath(folder)
     top = _repository(folder, env.get("HOME", ""))
@@ -18,6 +21,19 @@ def session_name(env: dict[str, str]) -> str:
     branch = _branch(top)
     repository = os.path.basename(_main(top))
     return _fitting(f"{repository}-{branch}" if branch else repository)
+
+
+def _given_in_claude(env: dict[str, str]) -> str | None:
+    """What `claude -n NAME` or a renaming says; a name that Claude Code made up changes with each start."""
+    session = env.get("CLAUDE_CODE_SESSION_ID")
+    if not session:
+        return None
+    home = env.get("CLAUDE_CONFIG_DIR") or os.path.join(env.get("HOME", ""), ".claude")
+    about = read_object(os.path.join(home, "sessions", f"{os.getppid()}.json"))
+    name = about.get("name")
+    if about.get("sessionId") != session or about.get("nameSource") != "user" or not isinstance(name, str):
+        return None
+    return name.strip() or None
 
 
 def _branch(top: str) -> str | None:

@@ -67,7 +67,16 @@ CODEX: Final = Client("codex", "@openai/codex", "0.171.0", f"@openai/codex-{_TAR
 PI: Final = Client(
     "pi", "@earendil-works/pi-coding-agent", "1.6.0", "@earendil-works/pi-coding-agent/dist/bundle/cli.js", node=True
 )
-ALL: Final = {client.name: client for client in (NODE, CLAUDE, CODEX, PI)}
+GEMINI: Final = Client("gemini", "@google/gemini-cli", "0.61.0", "@google/gemini-cli/bundle/gemini.js", node=True)
+OPENCODE: Final = Client("opencode", "opencode-ai", "1.18.33", f"opencode-{_TARGET}/bin/opencode")
+INSPECTOR: Final = Client(
+    "inspector",
+    "@modelcontextprotocol/inspector",
+    "2.12.0",
+    "@modelcontextprotocol/inspector/clients/launcher/build/index.js",
+    node=True,
+)
+ALL: Final = {client.name: client for client in (NODE, CLAUDE, CODEX, PI, GEMINI, OPENCODE, INSPECTOR)}
 
 
 def install(client: Client) -> None:

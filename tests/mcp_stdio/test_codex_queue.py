@@ -3,7 +3,9 @@
 import asyncio
 import json
 import os
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from peerline.mcp_stdio.codex_thread import EXEC, SUBAGENT, Refused, Thread, fin
 from tests.hub_process import PATIENCE_S, Project
 from tests.mcp_stdio.session import AgentSession
 
+GONE = 2**22 + 1  # above the largest process number
 THREAD = Thread("0199-a", "codex", None)
 REQUEST = {"message_id": "msg_1", "from_agent": "lead", "delivery": "followUp"}
 REPLY = {"message_id": "msg_2", "from_agent": "lead", "delivery": "followUp", "kind": "reply"}
@@ -139,6 +142,27 @@ def test_codex_is_run_without_a_shell_and_its_last_words_are_the_reason(tmp_path
         queue(Thread("0199-a", str(tmp_path / "missing"), None), "x")
 
 
+@contextmanager
+def alive(folder: Path, *words: str, holding: Path | None = None) -> Iterator[int]:
+    """A process with the command line of a Codex, kept alive by a pipe that takes no more of what it says."""
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    for size in (4096, 1):
+        with suppress(BlockingIOError):
+            while True:
+                os.write(writing, b"x" * size)
+    os.set_blocking(writing, True)
+    held = [os.open(holding, os.O_CREAT | os.O_RDWR)] if holding else []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", f"{Path(program(folder / 'bin', '')).parent}:{os.environ['PATH']}")
+        patch.delenv("CODEX_HOME", raising=False)
+        with subprocess.Popen(["codex", *words], executable="/bin/echo", stdout=writing, pass_fds=held) as process:
+            for descriptor in (writing, *held):
+                os.close(descriptor)
+            yield process.pid
+            os.close(reading)
+
+
 def record(home: Path, thread_id: str, source: Any) -> None:
     folder = home / "sessions" / "2026" / "11" / "30"
     folder.mkdir(parents=True, exist_ok=True)
@@ -152,13 +176,39 @@ def test_a_thread_is_refused_by_what_its_own_record_says(tmp_path: Path, monkeyp
     sources = {"a": "cli", "b": "exec", "c": {"subagent": {"thread_spawn": {}}}, "d": "vscode"}
     for thread_id, source in sources.items():
         record(tmp_path, thread_id, source)
-    for thread_id in ("a", "d", "one without a record"):
+    for thread_id in ("a", "b", "d", "one without a record"):
         found = find(thread_id, os.getpid())
         assert found == Thread(thread_id, str(tmp_path / "bin" / "codex"), str(tmp_path))
-    for thread_id, why in (("b", EXEC), ("c", SUBAGENT)):
+    for thread_id, process, why in (("b", GONE, EXEC), ("c", os.getpid(), SUBAGENT)):
         with pytest.raises(Refused) as refused:
-            find(thread_id, os.getpid())
+            find(thread_id, process)
         assert str(refused.value) == why
+
+
+@pytest.mark.parametrize("words", ["exec hello", "-c model=x exec -", "--disable daemon_auto_start --oss e hello"])
+def test_a_headless_process_is_known_by_its_command_line(tmp_path: Path, words: str) -> None:
+    with alive(tmp_path, *words.split()) as process, pytest.raises(Refused) as refused:
+        find("0199-a", process)
+    assert str(refused.value) == EXEC
+
+
+@pytest.mark.parametrize("words", ["", "resume 0199-a", "--model exec hello", "app-server", "tell me of exec"])
+def test_a_process_that_stays_is_not_taken_for_one(tmp_path: Path, words: str) -> None:
+    with alive(tmp_path, *words.split()) as process:
+        assert find(None, process) is None
+        found = find("0199-a", process)
+    assert found is not None
+    assert found.id == "0199-a"
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="this system does not show a process's open files")
+def test_a_live_threads_lock_tells_the_thread_and_its_home_before_any_call(tmp_path: Path) -> None:
+    lock = tmp_path / ".codex" / "thread-writer-locks" / "0199-a.lock"
+    lock.parent.mkdir(parents=True)
+    with alive(tmp_path, holding=lock) as process:
+        found = find(None, process)
+    assert found is not None
+    assert (found.id, found.home) == ("0199-a", str(tmp_path / ".codex"))
 
 
 def test_where_no_codex_can_be_started_the_reason_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,21 +1,30 @@
 """Which Codex thread this server belongs to, and whether a line queued for it would ever be read.
 
-Codex starts its servers itself, without the variables that name the thread or its home. It does hold a lock file per
-live thread, open, in its home: where the system shows a process's open files, these tell both before any tool call.
+Codex starts its servers without the variables that name the thread or its home. It does hold a lock file per live
+thread, open, in its home: where the system shows a process's open files, these tell both before any tool call.
 """
 
 import json
 import os
 import shutil
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 LOCKS: Final = "thread-writer-locks"
 HEAD_BYTES: Final = 1 << 20
+LOOK_S: Final = 5.0
 EXEC: Final = "the session is a `codex exec`, which loses what is queued for it"
 SUBAGENT: Final = "the thread is a Codex subagent's, which takes no messages"
+# Options before the subcommand whose value is a word of its own.
+_WITH_VALUE: Final = frozenset(
+    (
+        *("-c", "--config", "-m", "--model", "-p", "--profile", "-s", "--sandbox", "-a", "--ask-for-approval"),
+        *("-C", "--cd", "-i", "--image", "--add-dir", "--enable", "--disable", "--local-provider", "--remote"),
+    )
+)
 
 
 class Refused(Exception):
@@ -31,38 +40,44 @@ class Thread:
     home: str | None
 
 
-def find(named: str | None, parent: int | None = None) -> Thread | None:
+def find(named: str | None, codex: int | None = None) -> Thread | None:
     """The thread that lines can be queued for; `named` is the id that Codex gave, if it did. None: not known yet.
+
+    `codex` is the process that started us.
 
     Raises:
         Refused: what is queued there would be lost, or there is no program to queue with.
     """
-    process = Path(f"/proc/{parent or os.getppid()}")
-    if "exec" in _words(process)[1:3]:
+    process = codex or os.getppid()
+    words = _words(process)
+    if subcommand(words) in ("exec", "e"):
         raise Refused(EXEC)
     locks = list(_locks(process))
     home = next((str(lock.parent.parent) for lock in locks), os.environ.get("CODEX_HOME"))
     thread_id = named or (locks[0].stem if len(locks) == 1 else None)
     if thread_id is None:
         return None
-    refuse_source(thread_id, Path(home or Path.home() / ".codex"))
+    source = _source(thread_id, Path(home or Path.home() / ".codex"))
+    if isinstance(source, dict) and "subagent" in source:
+        raise Refused(SUBAGENT)
+    if source == "exec" and not words:
+        raise Refused(EXEC)  # what an exec began may go on in a terminal; here that cannot be seen
     return Thread(thread_id, _program(process), home)
 
 
-def refuse_source(thread_id: str, home: Path) -> None:
-    """Look into the thread's own record, which says what started it.
-
-    Raises:
-        Refused: `codex exec` or another agent did.
-    """
-    source = _source(thread_id, home)
-    if source == "exec":
-        raise Refused(EXEC)
-    if isinstance(source, dict) and "subagent" in source:
-        raise Refused(SUBAGENT)
+def subcommand(words: Sequence[str]) -> str | None:
+    """The first word of a command line that is neither an option nor an option's value; a prompt too."""
+    rest = iter(words[1:])
+    for word in rest:
+        if word in _WITH_VALUE:
+            next(rest, None)
+        elif not word.startswith("-"):
+            return word
+    return None
 
 
 def _source(thread_id: str, home: Path) -> object:
+    """What the thread's own record says began it."""
     for path in home.glob(f"sessions/*/*/*/rollout-*-{thread_id}.jsonl"):
         try:
             with path.open("rb") as file:
@@ -73,16 +88,22 @@ def _source(thread_id: str, home: Path) -> object:
     return None
 
 
-def _words(process: Path) -> list[str]:
+def _words(process: int) -> list[str]:
+    """The process's command line; empty where it is not shown."""
     try:
-        return (process / "cmdline").read_bytes().decode("utf-8", "replace").split("\0")
+        return Path(f"/proc/{process}/cmdline").read_bytes().decode("utf-8", "replace").rstrip("\0").split("\0")
     except OSError:
+        pass
+    try:
+        ps = ["ps", "-o", "args=", "-p", str(process)]
+        return subprocess.run(ps, capture_output=True, text=True, timeout=LOOK_S, check=True).stdout.split()
+    except (OSError, subprocess.SubprocessError):
         return []
 
 
-def _locks(process: Path) -> Iterator[Path]:
+def _locks(process: int) -> Iterator[Path]:
     try:
-        open_files = list((process / "fd").iterdir())
+        open_files = list(Path(f"/proc/{process}/fd").iterdir())
     except OSError:
         return
     for one in open_files:
@@ -94,10 +115,10 @@ def _locks(process: Path) -> Iterator[Path]:
             yield target
 
 
-def _program(process: Path) -> str:
+def _program(process: int) -> str:
     """The very program that runs the session, where the system tells it, else the one in PATH."""
     try:
-        running = (process / "exe").readlink()
+        running = Path(f"/proc/{process}/exe").readlink()
     except OSError:
         running = Path()
     if running.name.startswith("codex") and os.access(running, os.X_OK):

@@ -166,3 +166,28 @@ def test_a_session_with_a_hub_on_this_machine_carries_no_openssl(open_session: O
     maps = Path(f"/proc/{session.process.pid}/maps").read_text()
     assert "libssl" not in maps
     assert "libcrypto" not in maps
+
+
+@pytest.mark.parametrize("store", ["kept", "lost"])
+def test_on_ones_own_machine_a_restarted_hub_is_found_again_with_its_tokens_or_without(
+    start_hub: StartHub, sessions: list[AgentSession], store: str
+) -> None:
+    hub = start_hub(**({} if store == "kept" else {"KXM_DATA_PATH": ":memory:"}))
+    session = AgentSession(hub.home, None, "p", KXM_SERVER_URL=hub.url, KXM_AGENT_NAME="me")
+    sessions.append(session.open())
+    session.call("kxm_list")
+    hub.stop(signal.SIGKILL)
+    assert f"hub not reachable at {hub.url}" in session.refused("kxm_list")
+    variables = {"KXM_PORT": str(hub.address[1])} | ({} if store == "kept" else {"KXM_DATA_PATH": ":memory:"})
+    again = HubProcess(hub.home, **variables).start()
+    try:
+        lead = Project(again, "p", again.admin).register("lead")
+        with lead.stream() as stream:
+            agents = lead.call("GET", "/v1/agents").json["agents"]
+            while "me" not in [agent["name"] for agent in agents]:
+                agents = [stream.next("presence").data["agent"]]
+        assert len(session.call("kxm_list")["agents"]) == 2
+        lead.send("me", "there?")
+        assert session.push()["meta"]["from_agent"] == "lead"
+    finally:
+        again.stop()

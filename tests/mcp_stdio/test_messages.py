@@ -184,6 +184,21 @@ def test_what_is_sent_while_a_request_is_open_is_one_hop_on_and_ends_at_its_limi
     assert me.refused("kxm_send", target="reviewer", content="x").startswith("hop limit reached (5/5)")
 
 
+@pytest.mark.requirement("MSG-FANOUT-REPEAT")
+def test_an_exact_retry_is_one_although_a_request_has_come_in_between(
+    me: AgentSession, lead: Agent, reviewer: Agent
+) -> None:
+    def both() -> tuple[str, str]:
+        sent = me.call("kxm_send", target="reviewer", content="?", idempotencyKey="k")
+        asked = me.call("kxm_fanout", targets=["reviewer"], content="?", idempotencyKeyPrefix="k", timeoutMs=100)
+        return sent["messageId"], asked["responses"][0]["messageId"]
+
+    first = both()
+    lead.send("me", "meanwhile")
+    me.push()
+    assert both() == first
+
+
 def test_refusals_are_the_hubs_texts(me: AgentSession, lead: Agent, project: Project) -> None:
     text = me.refused("kxm_send", target="nobody", content="x")
     assert text.startswith("online target not found: nobody")

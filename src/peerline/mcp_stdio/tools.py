@@ -1,7 +1,7 @@
 """What each tool does. The table in `wire.tools` says how it is called."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from peerline.client.refusals import TimedOut
@@ -11,7 +11,7 @@ from peerline.core.fence import visible
 from peerline.core.limits import AWAIT_MAX_MS, FANOUT_WAIT_MAX_MS
 from peerline.mcp_stdio import results, troubles
 from peerline.mcp_stdio.arguments import checked
-from peerline.mcp_stdio.chain import Chain
+from peerline.mcp_stdio.chain import Chains
 from peerline.mcp_stdio.fanout import fanned_out
 from peerline.mcp_stdio.inbox import Inbox, Outcomes
 from peerline.mcp_stdio.link import Link
@@ -33,6 +33,7 @@ class Desk:
     inbox: Inbox
     outcomes: Outcomes
     reports: Reports
+    chains: Chains = field(default_factory=Chains)
     world: Surroundings
 
     async def call(self, tool: Tool, given: object, progress: Progress | None) -> Result:
@@ -55,12 +56,13 @@ async def _list(desk: Desk, given: Arguments, progress: Progress | None) -> Resu
 async def _send(desk: Desk, given: Arguments, progress: Progress | None) -> Result:
     _no_context(given)
     hub = await desk.link.hub()
-    chain = Chain.behind(desk.inbox.furthest(), hub.agent.id)
+    key = given.get("idempotencyKey") or f"mcp:{desk.world.entropy(16).hex()}"
+    chain = desk.chains.of(key, desk.inbox.furthest(), hub.agent.id)
     message = await hub.send(
         given["target"],
         given["content"],
         delivery=given.get("delivery", "followUp"),
-        idempotency_key=given.get("idempotencyKey"),
+        idempotency_key=key,
         correlation_id=given.get("correlationId"),
         ttl_ms=given.get("ttlMs"),
         allow_offline=given.get("allowOffline", False),
@@ -83,14 +85,15 @@ async def _get(desk: Desk, given: Arguments, progress: Progress | None) -> Resul
 async def _fanout(desk: Desk, given: Arguments, progress: Progress | None) -> Result:
     _no_context(given)
     hub = await desk.link.hub()
-    chain = Chain.behind(desk.inbox.furthest(), hub.agent.id)
+    prefix = given.get("idempotencyKeyPrefix")
+    chain = desk.chains.of(prefix and f"fanout:{prefix}", desk.inbox.furthest(), hub.agent.id)
     timeout_s = given.get("timeoutMs", FANOUT_WAIT_MAX_MS) / 1000
     asking = fanned_out(
         hub,
         desk.outcomes,
         given["targets"],
         given["content"],
-        key_prefix=given.get("idempotencyKeyPrefix"),
+        key_prefix=prefix,
         correlation_id=given.get("correlationId"),
         ttl_ms=given.get("ttlMs"),
         timeout_s=timeout_s if progress else min(timeout_s, UNWATCHED_S),

@@ -18,6 +18,7 @@ from peerline.cli.hot_identity import Caller
 from peerline.cli.hot_output import Failure, Output, usage, write
 from peerline.cli.hot_record import BRIEFED, Sessions, plain
 from peerline.cli.mcp import options
+from peerline.cli.pace import Pace
 from peerline.client import stream
 from peerline.client.address import address
 from peerline.client.answers import MessageList
@@ -107,6 +108,7 @@ class Watch:
         self._world = world or Surroundings()
         self._sessions = Sessions(env)
         self._hint = asyncio.Event()
+        self._pace = Pace(self._world.now)
 
     async def run(self) -> None:
         """Watch the session under each record that its `kxm mcp` writes, until our parent or our reader is gone."""
@@ -157,6 +159,7 @@ class Watch:
                         await self._hint.wait()
                 except TimeoutError:
                     continue
+                await self._world.sleep(self._pace.wait_s())
                 self._hint.clear()
                 await self._look(seat, requests, ADAPTERS.get(str(record.get("client")), "kxm watch"))
                 await self._world.sleep(LOOK_S)
@@ -196,6 +199,7 @@ class Watch:
             lines.append(f"KXM: {len(new) - LISTED} more wait: kxm_inbox lists them")
         ids = [message_id for message_id, _ in new]
         write(1, "".join(line + "\n" for line in lines))
+        self._pace.spend()
         self._sessions.tell(self._session_id, ids)
         for message_id in ids[:LISTED]:
             body = {"fact": "announced", "adapter": adapter}

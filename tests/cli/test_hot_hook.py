@@ -190,6 +190,28 @@ def test_a_turn_goes_on_once_while_an_announced_request_has_no_answer(
     assert client.run("stop") == ""
 
 
+def test_a_request_that_comes_into_a_turn_again_is_not_reminded_of_again(
+    client: Client, builder: Agent, lead: Agent
+) -> None:
+    sent = lead.send("builder", BODY)["id"]
+    client.run("session-start")
+    assert sent in client.run("stop")
+    assert client.run("prompt", told={"prompt": f"KXM request {sent} from lead"}) == ""
+    assert client.run("stop") == ""
+
+
+def test_the_trail_tells_how_near_a_request_came_to_the_model(client: Client, builder: Agent, lead: Agent) -> None:
+    def reported() -> list[tuple[str, str]]:
+        facts = lead.call("GET", f"/v1/messages/{sent}/trail").json["facts"]
+        return [(fact["fact"], fact["detail"]) for fact in facts if fact["fact"] in ("announced", "in turn")]
+
+    sent = lead.send("builder", BODY)["id"]
+    client.run("session-start")
+    assert reported() == [("announced", "by claude-code hook")]
+    client.run("prompt", told={"prompt": f"KXM request {sent} from lead"})
+    assert reported() == [("announced", "by claude-code hook"), ("in turn", "by claude-code hook")]
+
+
 def test_an_answered_request_lets_the_turn_end(client: Client, builder: Agent, lead: Agent) -> None:
     sent = lead.send("builder", BODY)["id"]
     client.run("session-start")

@@ -1,7 +1,9 @@
 """Claude Code in a terminal, idle: a request wakes it, and so does the reply to what it asked."""
 
+import itertools
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -15,6 +17,10 @@ from tests.hub_process import Agent, Project
 
 REQUEST = "The body of a request, for its recipient alone."
 REPLY = "The body of a reply, for its asker alone."
+# A round is two lines; a session's monitor shows eight without a pause.
+PER_SESSION = 4
+MORE_THAN_A_BURST = 12
+_numbers = itertools.count()
 EVENT = r"<task-notification>.*"
 
 
@@ -36,33 +42,59 @@ SCRIPT = Rules(
 )
 
 
-@pytest.fixture
-def session(claude: Claude, model: Endpoint, shop: Project) -> Iterator[Terminal]:
+@contextmanager
+def _idle_session(claude: Claude, shop: Project) -> Iterator[Terminal]:
     """An interactive session that is on the hub and has nothing to do."""
-    model.script = SCRIPT
-    watcher = shop.register("watcher")
+    watcher = shop.register(f"watcher{next(_numbers)}")
     with watcher.stream() as stream, claude.terminal() as terminal:
-        while stream.next("presence").data["agent"]["name"] != "builder":
-            pass
+        while True:
+            agent = stream.next("presence").data["agent"]
+            if agent["name"] == "builder" and agent["online"]:
+                break
         yield terminal
-    assert model.faults == []
 
 
 @pytest.mark.timeout(60 + 20 * WAKE_UPS)
+@pytest.mark.parametrize("first", range(0, WAKE_UPS, PER_SESSION))
 def test_a_request_wakes_an_idle_session_and_the_reply_wakes_the_asker(
-    session: Terminal, model: Endpoint, shop: Project
+    claude: Claude, model: Endpoint, shop: Project, first: int
 ) -> None:
-    for number in range(WAKE_UPS):
-        # A peer of its own for each round: two agents that write to each other all the time are held back.
-        lead = shop.register(f"lead{number}")
-        with lead.stream() as stream:
-            sent = _woken_by_a_request(model, lead)
-            assert stream.next("reply").message["reply"]["content"] == "answered by the model"
-            question = stream.next("message").message["id"]
-            lead.acknowledge(question)
-            _woken_by_the_reply(model, lead, question)
-        facts = {fact["fact"] for fact in lead.call("GET", f"/v1/messages/{sent}/trail").json["facts"]}
-        assert {"acknowledged", "replied"} <= facts
+    model.script = SCRIPT
+    with _idle_session(claude, shop):
+        for _ in range(first, min(first + PER_SESSION, WAKE_UPS)):
+            # A peer of its own for each round: two agents that write to each other all the time are held back.
+            lead = shop.register(f"lead{next(_numbers)}")
+            with lead.stream() as stream:
+                sent = _woken_by_a_request(model, lead)
+                assert stream.next("reply").message["reply"]["content"] == "answered by the model"
+                question = stream.next("message").message["id"]
+                lead.acknowledge(question)
+                _woken_by_the_reply(model, lead, question)
+            facts = {fact["fact"] for fact in lead.call("GET", f"/v1/messages/{sent}/trail").json["facts"]}
+            assert {"acknowledged", "announced", "in turn", "read", "replied"} <= facts
+
+
+@pytest.mark.timeout(180)
+def test_more_wake_ups_than_a_monitor_shows_at_once_come_all_the_same(
+    claude: Claude, model: Endpoint, shop: Project
+) -> None:
+    model.script = SCRIPT
+    with _idle_session(claude, shop):
+        for _ in range(MORE_THAN_A_BURST):
+            lead = shop.register(f"lead{next(_numbers)}")
+            with lead.stream() as stream:
+                sent = lead.send("builder", REQUEST)["id"]
+                assert stream.next("reply").message["id"] == sent
+
+
+def test_what_waited_before_the_session_began_wakes_it(claude: Claude, model: Endpoint, shop: Project) -> None:
+    with _idle_session(claude, shop):
+        pass
+    model.script = SCRIPT
+    lead = shop.register(f"lead{next(_numbers)}")
+    sent = lead.send("builder", REQUEST, allowOffline=True)["id"]
+    with lead.stream() as stream, claude.terminal():
+        assert stream.next("reply").message["id"] == sent
 
 
 def _woken_by_a_request(model: Endpoint, lead: Agent) -> str:

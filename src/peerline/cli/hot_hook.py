@@ -81,6 +81,10 @@ class Hook:
     def tell(self, ids: list[str], fact: str, how: str = ANNOUNCED) -> None:
         """Remember what this session was told of, here and in the trails."""
         self.sessions.tell(self.session_id, ids, how)
+        self.report(ids, fact)
+
+    def report(self, ids: list[str], fact: str) -> None:
+        """Say in the trails of these messages how near they came to the model."""
         hub = self.me.hub()
         for message_id in ids[:FACTS]:
             body = {"fact": fact, "adapter": ADAPTERS.get(self.client, "hook")}
@@ -113,10 +117,11 @@ def _session_start(hook: Hook) -> None:
 def _prompt(hook: Hook) -> None:
     """Name what came since the session was last told of something."""
     mail = hook.mail()
-    pushed = _named_in(hook.input.get("prompt")).intersection(mail.ids)
-    hook.tell(sorted(pushed), "in turn")  # a push that has become a turn
     known = hook.sessions.told(hook.session_id)
-    mail = mail.without(known)
+    pushed = _named_in(hook.input.get("prompt")).intersection(mail.ids)  # pushes that have become a turn
+    hook.report([one for one in pushed if known.get(one, BRIEFED) != BRIEFED], "in turn")
+    hook.tell([one for one in pushed if known.get(one, BRIEFED) == BRIEFED], "in turn")
+    mail = mail.without(pushed.union(known))
     # A session registers beside its first hook, so that only its first prompt may know what it is called.
     lines = [] if hook.me.agent_id in known else hook.me.fallen_back()
     if mail or lines:

@@ -178,7 +178,15 @@ def test_the_others_are_told_of_presence_and_the_subject_is_not(project: Project
 
 @pytest.mark.requirement("MSG-PRESENCE-STALE")
 def test_an_agent_whose_lease_ran_out_is_stale_until_it_is_swept() -> None:
-    agent = Record(AgentId("agt_1"), "demo", "lead", "", None, None, connected_at=0, last_seen_at=1_000)
+    agent = Record(AgentId("agt_1"), "demo", "lead", "", None, None, None, connected_at=0, last_seen_at=1_000)
     assert agent.presence(True, 30_999, 30_000) == "online"
     assert agent.presence(True, 31_000, 30_000) == "stale"
     assert agent.presence(False, 31_000, 30_000) == "offline"
+
+
+def test_an_agent_may_name_its_branch_and_each_new_start_names_it_anew(project: Project) -> None:
+    writer = project.register("writer", branch="fix/login")
+    assert writer.registered.json["agent"]["branch"] == "fix/login"
+    writer.leave()
+    assert "branch" not in project.register("writer").registered.json["agent"]
+    assert project.try_register("other", branch="x" * 129).refusal[1] == "protocol_error"

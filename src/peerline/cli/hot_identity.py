@@ -194,6 +194,27 @@ def _main(top: str) -> str:
     return os.path.dirname(common) if os.path.basename(common) == ".git" else common.removesuffix(".git")
 
 
+def branch_of(top: str) -> str | None:
+    """The branch that is checked out, read from git's files; None when none is."""
+    git = os.path.join(top, ".git")
+    try:
+        if os.path.isfile(git):
+            with open(git, encoding="utf-8") as file:
+                git = os.path.join(top, file.read(4096).strip().removeprefix("gitdir:").strip())
+        with open(os.path.join(git, "HEAD"), encoding="utf-8") as file:
+            head = file.read(4096).strip()
+    except (OSError, ValueError):
+        return None
+    return head.removeprefix("ref: refs/heads/") if head.startswith("ref: refs/heads/") else None
+
+
+def branch_here(env: dict[str, str]) -> str | None:
+    """The branch of the repository that the command runs in."""
+    folder = env.get("KXM_WORKDIR") or env.get("KXM_PROJECT_DIR") or env.get("CLAUDE_PROJECT_DIR") or os.getcwd()
+    top = _repository(os.path.abspath(folder), env.get("HOME", ""))
+    return None if top is None else branch_of(top)
+
+
 def unreachable(address: Address, why: object) -> Failure:
     where = "" if address.loopback else " on its machine"
     return Failure(

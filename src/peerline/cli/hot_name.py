@@ -3,7 +3,7 @@
 
 import os
 
-from peerline.cli.hot_identity import _main, _repository, read_object
+from peerline.cli.hot_identity import _main, _repository, branch_of, read_object
 
 RESERVED = ("komnet-gateway", "human", "system", "admin")
 NAME = 64
@@ -18,7 +18,7 @@ def session_name(env: dict[str, str]) -> str:
     top = _repository(folder, env.get("HOME", ""))
     if top is None:
         return _fitting(os.path.basename(folder))
-    branch = _branch(top)
+    branch = branch_of(top)
     repository = os.path.basename(_main(top))
     return _fitting(f"{repository}-{branch}" if branch else repository)
 
@@ -34,20 +34,6 @@ def _given_in_claude(env: dict[str, str]) -> str | None:
     if about.get("sessionId") != session or about.get("nameSource") != "user" or not isinstance(name, str):
         return None
     return name.strip() or None
-
-
-def _branch(top: str) -> str | None:
-    """The branch that is checked out, read from git's files; None when none is."""
-    git = os.path.join(top, ".git")
-    try:
-        if os.path.isfile(git):
-            with open(git, encoding="utf-8") as file:
-                git = os.path.join(top, file.read(4096).strip().removeprefix("gitdir:").strip())
-        with open(os.path.join(git, "HEAD"), encoding="utf-8") as file:
-            head = file.read(4096).strip()
-    except (OSError, ValueError):
-        return None
-    return head.removeprefix("ref: refs/heads/") if head.startswith("ref: refs/heads/") else None
 
 
 def _fitting(name: str) -> str:

@@ -11,7 +11,7 @@ from time import monotonic, sleep
 
 from peerline.cli.hot_address import escaped
 from peerline.cli.hot_http import TIMEOUT_MS, Answer, Connection, ConnectionLost, Unreachable
-from peerline.cli.hot_identity import Caller, unreachable
+from peerline.cli.hot_identity import Caller, branch_here, unreachable
 from peerline.cli.hot_output import Failure
 
 TYPE_CHECKING = False
@@ -155,6 +155,8 @@ class Session:
         caller = self.caller
         host = os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
         body = {"name": caller.name, "purpose": caller.purpose, "project": caller.project, "host": host[:64]}
+        if branch := branch_here(dict(os.environ)):
+            body["branch"] = branch[:128]
         return body if key is None else {**body, "resume": key}
 
     def _registered(self, answer: Answer, by: str | None) -> None:

@@ -10,7 +10,7 @@ import _signal  # type: ignore[import-not-found]  # `signal` loads `enum`
 import os
 import sys
 
-from peerline.cli.hot_identity import Caller, read_object
+from peerline.cli.hot_identity import Caller, branch_here, read_object
 from peerline.cli.hot_name import session_name
 from peerline.cli.hot_output import Failure, Output, usage, write
 from peerline.cli.hot_paths import key_path, private_write
@@ -130,6 +130,7 @@ class Desk:
             project=self._caller.project,
             name=self.name,
             purpose=self._env.get("KXM_AGENT_PURPOSE", "").strip() or f"{client} session in {folder}"[:256],
+            branch=branch_here(self._env),
             session_id=self._env.get("CLAUDE_CODE_SESSION_ID") or self._env.get("KXM_SESSION_ID") or None,
             headless=self._env.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk"),
             addresses=self._addresses,

@@ -29,7 +29,7 @@ def list_(person: Person) -> int:
     why = " (your login name; KXM_AGENT_NAME changes it)" if person.by_login else ""
     lines = [f"You are {visible(caller.name)}{why} in project {visible(caller.project)} at {caller.address.url}."]
     if others:
-        head = ("NAME", "STATE", "OWES YOU", "YOU OWE", "HOST", "MODEL", "FOR")
+        head = ("NAME", "STATE", "OWES YOU", "YOU OWE", "BRANCH", "HOST", "MODEL", "FOR")
         lines += [_who_is_here(others), "", *voice.table(head, rows)]
     else:
         lines.append("Nobody else has been in this project yet. An agent joins it with its first `kxm peer` command.")
@@ -61,6 +61,7 @@ def _row(agent: dict[str, Any], owes_you: int, you_owe: int, me: str | None) -> 
         state,
         str(owes_you or ""),
         str(you_owe or ""),
+        visible(str(agent.get("branch") or ""), 24),
         visible(str(agent.get("host") or ""), 20),
         visible(str(agent.get("model") or ""), 20),
         visible(str(agent.get("purpose") or ""), 120),

@@ -75,6 +75,7 @@ class AsyncHub:
         purpose: str = "Python client",
         model: str | None = None,
         host: str | None = None,
+        branch: str | None = None,
         resume: str | None = None,
         unregister: bool = True,
         tries: int = TRIES,
@@ -89,7 +90,7 @@ class AsyncHub:
         self._idle_s = idle_s
         self._session = Session(
             self._requests,
-            Profile(name=name, project=project, purpose=purpose, model=model, host=host),
+            Profile(name=name, project=project, purpose=purpose, model=model, host=host, branch=branch),
             token=token,
             resume=resume,
             heartbeat_s=heartbeat_s,

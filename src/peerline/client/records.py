@@ -26,6 +26,7 @@ class Agent(Record, frozen=True, kw_only=True):
     purpose: str = ""
     model: str | None = None
     host: str | None = None
+    branch: str | None = None
     online: bool = False
     presence: Literal["online", "stale", "offline"] = "offline"
     connected_at: datetime | None = None

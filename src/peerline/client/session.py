@@ -28,6 +28,7 @@ class Profile:
     purpose: str = "Python client"
     model: str | None = None
     host: str | None = None
+    branch: str | None = None
 
 
 class Session:
@@ -157,6 +158,7 @@ class Session:
             "model": profile.model,
             "host": (profile.host or socket.gethostname())[:HOST] or None,
             "resume": key,
+            "branch": profile.branch,
         }
         headers = {} if self._token is None else {"authorization": f"Bearer {self._token}"}
         while True:

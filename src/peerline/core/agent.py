@@ -25,6 +25,7 @@ class Agent(NamedTuple):
     purpose: str
     model: str | None
     host: str | None
+    branch: str | None
     connected_at: Millis
     last_seen_at: Millis
 

@@ -14,6 +14,7 @@ PURPOSE: Final = 256
 PROJECT: Final = 128
 MODEL: Final = 128
 HOST: Final = 64
+BRANCH: Final = 128
 ID: Final = 80
 CORRELATION_ID: Final = 128
 IDEMPOTENCY_KEY: Final = 128

@@ -31,6 +31,7 @@ class Registration(NamedTuple):
     model: str | None
     host: str | None
     resume: str | None
+    branch: str | None = None
 
 
 class Registered(NamedTuple):
@@ -109,6 +110,7 @@ class Agents:
                 purpose=asked.purpose,
                 model=asked.model,
                 host=asked.host,
+                branch=asked.branch,
                 connected_at=now,
                 last_seen_at=now,
             )

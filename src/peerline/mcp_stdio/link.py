@@ -158,6 +158,7 @@ class Link:
                 token=token,
                 purpose=self._place.purpose,
                 model=self._client,
+                branch=self._place.branch,
                 resume=key,
                 on_registered=registered,
                 surroundings=self._world,

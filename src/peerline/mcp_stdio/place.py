@@ -26,6 +26,7 @@ class Place:
     project: str
     name: str
     purpose: str
+    branch: str | None
     session_id: str | None
     headless: bool
     addresses: Callable[[], list[str]]

@@ -10,7 +10,7 @@ from peerline.client.records import Agent, Message
 from peerline.core.fence import NONCE_BYTES, render, visible
 
 Entropy = Callable[[int], bytes]
-FOREIGN_NAMES = ("name", "purpose", "model", "host", "fromName", "toName", "error")
+FOREIGN_NAMES = ("name", "purpose", "model", "host", "branch", "fromName", "toName", "error")
 
 
 @dataclass(frozen=True, slots=True)

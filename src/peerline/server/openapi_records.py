@@ -84,7 +84,7 @@ RECORDS: Final[dict[str, Schema]] = {
             "leaseExpiresAt": MOMENT,
             "presence": one_of(list(Presence)),
         },
-        {"model": TEXT, "host": TEXT},
+        {"model": TEXT, "host": TEXT, "branch": TEXT},
     ),
     "Message": of({**_HEAD, "content": TEXT}, {**_LATER, "reply": of({"content": TEXT, "createdAt": MOMENT})}),
     "MessageHead": of(_HEAD, _LATER),

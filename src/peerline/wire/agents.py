@@ -14,6 +14,7 @@ REGISTER: tuple[Field, ...] = (
     Text("model", limits.MODEL),
     Text("host", limits.HOST),
     Text("resume", limits.ID),
+    Text("branch", limits.BRANCH),
 )
 LOCAL_TOKEN: tuple[Field, ...] = (Text("project", limits.PROJECT, required=True),)
 
@@ -35,4 +36,6 @@ def record(agent: Agent, presence: Presence, lease_ms: int) -> dict[str, Any]:
         out["model"] = agent.model
     if agent.host is not None:
         out["host"] = agent.host
+    if agent.branch is not None:
+        out["branch"] = agent.branch
     return out

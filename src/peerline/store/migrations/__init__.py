@@ -2,5 +2,6 @@
 
 from peerline.store.migrations.first import FIRST
 from peerline.store.migrations.second import SECOND
+from peerline.store.migrations.third import THIRD
 
-MIGRATIONS = (FIRST, SECOND)
+MIGRATIONS = (FIRST, SECOND, THIRD)

@@ -8,12 +8,12 @@ from peerline.core.ids import AgentId, Millis
 from peerline.core.text import lower
 from peerline.database.sql import Sql
 
-ALL = "SELECT id, project, name, purpose, model, host, connected_at, last_seen_at FROM agent"
+ALL = "SELECT id, project, name, purpose, model, host, branch, connected_at, last_seen_at FROM agent"
 SAVE = """
-    INSERT INTO agent (id, project, name, name_key, purpose, model, host, connected_at, last_seen_at)
-    VALUES (:id, :project, :name, :name_key, :purpose, :model, :host, :connected_at, :last_seen_at)
+    INSERT INTO agent (id, project, name, name_key, purpose, model, host, branch, connected_at, last_seen_at)
+    VALUES (:id, :project, :name, :name_key, :purpose, :model, :host, :branch, :connected_at, :last_seen_at)
     ON CONFLICT (id) DO UPDATE SET name = excluded.name, name_key = excluded.name_key, purpose = excluded.purpose,
-        model = excluded.model, host = excluded.host, connected_at = excluded.connected_at,
+        model = excluded.model, host = excluded.host, branch = excluded.branch, connected_at = excluded.connected_at,
         last_seen_at = excluded.last_seen_at
 """
 SEEN = "UPDATE agent SET last_seen_at = :at WHERE id = :id"

@@ -14,6 +14,7 @@ NOUNS: Final = {
     "peer": ("peerline.cli.kxm:peer", "Hand work to peers and collect their replies."),
     "mcp": ("peerline.cli.session_commands:mcp", "Serve the tools to one agent session; its client starts it."),
     "watch": ("peerline.cli.session_commands:watch", "A line for each request and reply that comes to a session."),
+    "setup": ("peerline.cli.setup.command:kxm_setup", "Give Claude Code, Codex and other clients their tools."),
     "backup": ("peerline.cli.backup:backup", "Copy the hub's store, checked and with a manifest."),
     "restore": ("peerline.cli.restore:restore", "Bring a backup back."),
     "doctor": ("peerline.cli.doctor.command:doctor", "What is wrong on this machine, and how to put it right."),

@@ -1,0 +1,38 @@
+"""Codex: the tools in `config.toml` (spec/clients.md 4)."""
+
+from typing import Final
+
+from peerline.cli.setup.client import Client, Env, Part, folder
+from peerline.cli.setup.entry import Entry
+from peerline.cli.setup.toml_text import TOML
+
+# Codex hands a server only the variables that are named. Their values stay in the user's environment.
+PASSED: Final = (
+    "CODEX_HOME",
+    "KXM_AGENT_NAME",
+    "KXM_AGENT_PURPOSE",
+    "KXM_AUTH_TOKEN",
+    "KXM_PROJECT",
+    "KXM_SERVER_URL",
+    "KXM_SOCKET_PATH",
+    "KXM_STATE_HOME",
+    "KXM_TOOLS",
+    "XDG_RUNTIME_DIR",
+    "XDG_STATE_HOME",
+)
+
+
+def parts(env: Env, kxm: str) -> list[Part]:
+    # Without the approval `codex exec` cannot call a tool at all: it has nobody to ask.
+    server = {"command": kxm, "args": ["mcp"], "env_vars": list(PASSED), "default_tools_approval_mode": "approve"}
+    tools = Entry(path=("mcp_servers", "kxm"), value=server, what="the kxm_ tools, which run without being asked for")
+    return [Part(path=folder(env, "CODEX_HOME", ".codex") / "config.toml", entries=(tools,), dialect=TOML)]
+
+
+CODEX: Final = Client(
+    name="codex",
+    title="Codex",
+    programs=("codex",),
+    parts=parts,
+    woken="a session in a terminal is woken through `codex queue`; `codex exec` is not, it looks with kxm_inbox",
+)

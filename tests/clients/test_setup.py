@@ -1,0 +1,96 @@
+"""`peerline setup` with the real Claude Code: it connects, it is woken, and its settings come back."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.clients.claude import KEY, Claude
+from tests.clients.install import CLAUDE
+from tests.clients.model.conversation import Now, Rule, Rules, call, say
+from tests.clients.model.endpoint import Endpoint
+from tests.hub_process import HubProcess, Project
+
+PEERLINE = (sys.executable, "-m", "peerline.cli.hot", "peerline")
+
+
+class SetUp(Claude):
+    """A user whose client has never heard of us, with a `claude` but no `kxm` on the PATH."""
+
+    def environment(self) -> dict[str, str]:
+        given = super().environment()
+        own = {"PATH": f"{self.home / 'bin'}:/usr/bin:/bin", "KXM_AGENT_NAME": "builder", "KXM_PROJECT": "shop"}
+        return given | own
+
+    def set_up(self) -> None:
+        for folder in (self.folder, self.config, self.home / "bin"):
+            folder.mkdir(parents=True)
+        (self.home / "bin" / "claude").symlink_to(CLAUDE.path)
+        answered = {
+            "hasCompletedOnboarding": True,
+            "theme": "dark",
+            "customApiKeyResponses": {"approved": [KEY[-20:]]},
+            "projects": {str(self.folder): {"hasTrustDialogAccepted": True}},
+        }
+        (self.config / ".claude.json").write_text(json.dumps(answered))
+        report = [{"hooks": [{"type": "http", "url": self.model.hooks_url}]}]
+        (self.config / "settings.json").write_text(json.dumps({"hooks": {"Stop": report}}, indent=2))
+
+    def peerline(self, *words: str) -> Any:
+        ran = subprocess.run(
+            [*PEERLINE, *words, "--json"],
+            env=self.environment(),
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        return json.loads(ran.stdout)
+
+
+@pytest.fixture
+def user(tmp_path: Path, hub: HubProcess, model: Endpoint) -> Iterator[SetUp]:
+    client = SetUp(tmp_path / "user", hub, model)
+    client.set_up()
+    yield client
+    assert model.faults == []
+
+
+def test_claude_code_connects_and_its_settings_come_back(user: SetUp) -> None:
+    settings = user.config / "settings.json"
+    before = settings.read_bytes()
+    told = user.peerline("setup")
+    (client,) = told["clients"]
+    assert client["target"] == "claude"
+    assert client["checks"] == [{"ok": True, "detail": "`claude mcp list` says: Connected"}]
+    assert "plugin:kxm:kxm" in user.run("mcp", "list").stdout
+    user.peerline("uninstall")
+    assert settings.read_bytes() == before
+    assert "kxm" not in user.run("mcp", "list").stdout
+
+
+def _named(now: Now) -> str:
+    return now.found[1]
+
+
+def test_a_session_of_a_client_that_was_set_up_is_woken_by_a_request(
+    user: SetUp, model: Endpoint, shop: Project
+) -> None:
+    user.peerline("setup")
+    model.script = Rules(
+        Rule(
+            r"<task-notification>.*KXM request (msg_[0-9a-f]{32}) from lead",
+            (call("kxm_inbox"), call("kxm_reply", messageId=_named, content="awake"), say("answered")),
+        )
+    )
+    lead = shop.register("lead")
+    with lead.stream() as stream, user.terminal():
+        while stream.next("presence").data["agent"]["name"] != "builder":
+            pass
+        lead.send("builder", "Are you there?")
+        assert stream.next("reply").message["reply"]["content"] == "awake"

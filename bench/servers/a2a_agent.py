@@ -1,6 +1,8 @@
 """An A2A agent on the official SDK: its request handler, its database task store on SQLite (WAL, FULL), an echo."""
 
 import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 from a2a.helpers import new_task_from_user_message
@@ -41,5 +43,15 @@ def durable(connection: Any, _record: Any) -> None:
 
 event.listen(engine.sync_engine, "connect", durable)
 card = AgentCard(name="echo", description="echoes", version="1", capabilities=AgentCapabilities(streaming=False))
-handler = DefaultRequestHandler(agent_executor=Echo(), task_store=DatabaseTaskStore(engine), agent_card=card)
-app = Starlette(routes=create_jsonrpc_routes(handler, "/"))
+store = DatabaseTaskStore(engine)
+
+
+@asynccontextmanager
+async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+    """Its table is made before the first request: of several at once each would try to make it."""
+    await store.initialize()
+    yield
+
+
+handler = DefaultRequestHandler(agent_executor=Echo(), task_store=store, agent_card=card)
+app = Starlette(routes=create_jsonrpc_routes(handler, "/"), lifespan=lifespan)

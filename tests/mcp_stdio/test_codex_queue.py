@@ -5,15 +5,15 @@ import json
 import os
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from peerline.client.surroundings import Surroundings
-from peerline.mcp_stdio.codex_queue import UNNAMED, CodexQueue, Failed, line, queue
-from peerline.mcp_stdio.codex_thread import EXEC, SUBAGENT, Refused, Thread, find
+from peerline.mcp_stdio.codex_queue import NO_TURN, CodexQueue, Failed, line, queue
+from peerline.mcp_stdio.codex_thread import EXEC, SUBAGENT, Refused, Thread, find, live
 from tests.hub_process import PATIENCE_S, Project
 from tests.mcp_stdio.session import AgentSession
 
@@ -80,9 +80,9 @@ def test_what_came_while_the_thread_was_not_known_goes_out_in_one_line_when_it_i
         trail, ran = Trail(), list[str]()
         codex = codex_queue(trail, ran, lambda named: THREAD if named else None)
         codex.put(REQUEST)
-        assert await trail.until(1) == [("msg_1", "not announced", UNNAMED)]
+        assert await trail.until(1) == [("msg_1", "not announced", NO_TURN)]
         codex.put(REPLY)
-        assert (await trail.until(2))[1] == ("msg_2", "not announced", UNNAMED), "each is explained once"
+        assert (await trail.until(2))[1] == ("msg_2", "not announced", NO_TURN), "each is explained once"
         codex.name("0199-a")
         assert (await trail.until(4))[2:] == [("msg_1", "announced", None), ("msg_2", "announced", None)]
         assert len(ran) == 1
@@ -99,6 +99,21 @@ def test_a_refused_thread_is_told_in_the_trail_and_nothing_is_queued() -> None:
         codex_queue(trail, ran, refuse).put(REQUEST)
         assert await trail.until(1) == [("msg_1", "not announced", EXEC)]
         assert ran == []
+
+    asyncio.run(scenario())
+
+
+def test_a_turn_that_an_exec_began_is_refused_on_every_system() -> None:
+    async def scenario() -> None:
+        trail, ran = Trail(), list[str]()
+        codex = codex_queue(trail, ran, lambda named: THREAD)
+        codex.name("0199-a", headless=True)
+        codex.put(REQUEST)
+        assert await trail.until(1) == [("msg_1", "not announced", EXEC)]
+        codex.name("0199-a")
+        codex.put(REPLY)
+        assert (await trail.until(2))[1:] == [("msg_2", "announced", None)]
+        assert len(ran) == 1
 
     asyncio.run(scenario())
 
@@ -144,23 +159,23 @@ def test_codex_is_run_without_a_shell_and_its_last_words_are_the_reason(tmp_path
 
 @contextmanager
 def alive(folder: Path, *words: str, holding: Path | None = None) -> Iterator[int]:
-    """A process with the command line of a Codex, kept alive by a pipe that takes no more of what it says."""
+    """A process with the command line of a Codex, kept alive by a pipe that cannot take all that it has to say."""
     reading, writing = os.pipe()
-    os.set_blocking(writing, False)
-    for size in (4096, 1):
-        with suppress(BlockingIOError):
-            while True:
-                os.write(writing, b"x" * size)
-    os.set_blocking(writing, True)
     held = [os.open(holding, os.O_CREAT | os.O_RDWR)] if holding else []
+    said = ["x" * 100_000] * 2
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", f"{Path(program(folder / 'bin', '')).parent}:{os.environ['PATH']}")
         patch.delenv("CODEX_HOME", raising=False)
-        with subprocess.Popen(["codex", *words], executable="/bin/echo", stdout=writing, pass_fds=held) as process:
+        with subprocess.Popen(
+            ["codex", *words, *said], executable="/bin/echo", stdout=writing, pass_fds=held
+        ) as process:
             for descriptor in (writing, *held):
                 os.close(descriptor)
-            yield process.pid
-            os.close(reading)
+            try:
+                os.read(reading, 1)  # before it speaks, the system may show no command line yet
+                yield process.pid
+            finally:
+                os.close(reading)
 
 
 def record(home: Path, thread_id: str, source: Any) -> None:
@@ -206,6 +221,9 @@ def test_a_live_threads_lock_tells_the_thread_and_its_home_before_any_call(tmp_p
     lock = tmp_path / ".codex" / "thread-writer-locks" / "0199-a.lock"
     lock.parent.mkdir(parents=True)
     with alive(tmp_path, holding=lock) as process:
+        assert live(process) == "0199-a"
+        assert find(None, process) is None, "before its first turn it has no record, and Codex takes nothing for it"
+        record(tmp_path / ".codex", "0199-a", "cli")
         found = find(None, process)
     assert found is not None
     assert (found.id, found.home) == ("0199-a", str(tmp_path / ".codex"))
@@ -235,3 +253,5 @@ def test_a_session_that_says_it_is_codex_is_woken_through_its_queue_and_by_no_ch
     assert "the body" not in words
     session.call("kxm_inbox")
     assert session.pushed == []
+    session.result("kxm_list", {"x-codex-turn-metadata": {"thread_id": "0199-b", "thread_source": "subagent"}})
+    assert [path.stem for path in (tmp_path / "user" / "state" / "sessions").glob("*.json")] == ["0199-a"]

@@ -52,17 +52,25 @@ def find(named: str | None, codex: int | None = None) -> Thread | None:
     words = _words(process)
     if subcommand(words) in ("exec", "e"):
         raise Refused(EXEC)
-    locks = list(_locks(process))
-    home = next((str(lock.parent.parent) for lock in locks), os.environ.get("CODEX_HOME"))
-    thread_id = named or (locks[0].stem if len(locks) == 1 else None)
+    home = next((str(lock.parent.parent) for lock in _locks(process)), os.environ.get("CODEX_HOME"))
+    thread_id = named or live(process)
     if thread_id is None:
         return None
-    source = _source(thread_id, Path(home or Path.home() / ".codex"))
+    record = _record(thread_id, Path(home or Path.home() / ".codex"))
+    if record is None and named is None:
+        return None  # it has not had a turn
+    source = _source(record)
     if isinstance(source, dict) and "subagent" in source:
         raise Refused(SUBAGENT)
     if source == "exec" and not words:
         raise Refused(EXEC)  # what an exec began may go on in a terminal; here that cannot be seen
     return Thread(thread_id, _program(process), home)
+
+
+def live(codex: int | None = None) -> str | None:
+    """The thread that the process has, if it shows, and has but one."""
+    found = [lock.stem for lock in _locks(codex or os.getppid())]
+    return found[0] if len(found) == 1 else None
 
 
 def subcommand(words: Sequence[str]) -> str | None:
@@ -76,22 +84,26 @@ def subcommand(words: Sequence[str]) -> str | None:
     return None
 
 
-def _source(thread_id: str, home: Path) -> object:
+def _record(thread_id: str, home: Path) -> Path | None:
+    return next(home.glob(f"sessions/*/*/*/rollout-*-{thread_id}.jsonl"), None)
+
+
+def _source(record: Path | None) -> object:
     """What the thread's own record says began it."""
-    for path in home.glob(f"sessions/*/*/*/rollout-*-{thread_id}.jsonl"):
-        try:
-            with path.open("rb") as file:
-                head = json.loads(file.readline(HEAD_BYTES))
-            return head["payload"]["source"]
-        except (OSError, ValueError, LookupError, TypeError):
-            continue
-    return None
+    if record is None:
+        return None
+    try:
+        with record.open("rb") as file:
+            return json.loads(file.readline(HEAD_BYTES))["payload"]["source"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
 
 
 def _words(process: int) -> list[str]:
     """The process's command line; empty where it is not shown."""
     try:
-        return Path(f"/proc/{process}/cmdline").read_bytes().decode("utf-8", "replace").rstrip("\0").split("\0")
+        shown = Path(f"/proc/{process}/cmdline").read_bytes().decode("utf-8", "replace").rstrip("\0")
+        return shown.split("\0") if shown else []
     except OSError:
         pass
     try:

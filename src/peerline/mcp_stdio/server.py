@@ -12,6 +12,7 @@ from peerline.core.fence import visible
 from peerline.mcp_stdio import results, rpc
 from peerline.mcp_stdio.channel import METHOD, outcome_params
 from peerline.mcp_stdio.codex_queue import CodexQueue
+from peerline.mcp_stdio.codex_thread import live
 from peerline.mcp_stdio.deliveries import Deliveries
 from peerline.mcp_stdio.greeting import Greeted
 from peerline.mcp_stdio.handshake import introduce
@@ -193,15 +194,18 @@ class Server:
         return show
 
     def _know_session(self, meta: Mapping[str, Any]) -> None:
-        """Codex names its thread with each call, and only there."""
+        """Codex names its thread with each call, and only there. A subagent's calls are its session's."""
         turn = meta.get(CODEX_TURN)
-        thread = turn.get("thread_id") if isinstance(turn, dict) else None
-        if isinstance(thread, str):
+        turn = turn if isinstance(turn, dict) else {}
+        thread = turn.get("thread_id")
+        if isinstance(thread, str) and turn.get("thread_source") != "subagent":
             self._record.session(thread)
             if self._codex is not None:
-                self._codex.name(thread)
+                self._codex.name(thread, headless=turn.get("turn_trigger") == "exec")
 
     def _registered(self, registered: Registered) -> None:
+        if self._codex is not None and self._record.session_id is None and (thread := live()) is not None:
+            self._record.session(thread)
         self._record.registered(registered)
 
     def _renamed(self, line: str) -> None:

@@ -279,6 +279,7 @@ def test_a_session_whose_name_another_one_holds_is_not_shown_that_ones_mail(
 def test_a_new_conversation_in_the_same_client_is_the_same_agent(client: Client, builder: Agent, lead: Agent) -> None:
     sent = lead.send("builder", BODY)["id"]
     assert sent in client.run("session-start", told={"session_id": "after-clear", "source": "clear"})
+    assert client.run("prompt", told={"session_id": SESSION, "prompt": "x"}) == "", "both know what was told"
 
 
 def test_a_hub_that_is_away_is_named_in_the_brief_and_holds_nobody_up(client: Client, builder: Agent) -> None:

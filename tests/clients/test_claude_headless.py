@@ -1,10 +1,14 @@
 """Claude Code without a terminal: nothing can be pushed, so hooks name what waits and keep it from being forgotten."""
 
+import json
+
 import pytest
 
+from peerline.core.fence import INTRODUCTION, unrender
 from tests.clients.claude import Claude
-from tests.clients.model.conversation import Rule, Rules, call, say
+from tests.clients.model.conversation import Answer, Call, Rule, Rules, Step, call, say
 from tests.clients.model.endpoint import Endpoint
+from tests.core.fence_breakers import BREAKERS
 from tests.hub_process import Project
 
 BODY = "Is 7 prime? The body of a request, for its recipient alone."
@@ -75,6 +79,34 @@ def test_a_model_that_does_not_answer_is_reminded_once_and_can_end(
     assert [sent in one.conversation.asked for one in model.requests[before:]] == [True, True]
     assert len(printed.hook_outputs("Stop")) == 1
     assert lead.get(sent)["status"] == "delivered"
+
+
+def test_texts_that_want_to_break_out_reach_the_model_whole_and_inside_their_frames(
+    claude: Claude, shop: Project, model: Endpoint
+) -> None:
+    claude.headless("first")
+    sent: dict[str, str] = {}
+    for few in _batches(list(BREAKERS.values()), 8):  # of more at once from one peer the rest would be held
+        lead = shop.register(f"lead{len(sent)}")
+        for body in few:
+            answer = lead.try_send("builder", body, allowOffline=True)
+            if answer.status == 202:  # the hub takes no empty text and no half of a character
+                sent[answer.json["message"]["id"]] = body
+    assert len(sent) > 50
+    model.script = Rules(Rule("read them all", (_read(list(sent)), say("read"))))
+    claude.headless("read them all")
+    read = next(one.conversation for one in model.requests if one.conversation.result)
+    results = [result for turn in read.exchange for result in turn.results]
+    shown = [result.partition(INTRODUCTION) for result in results]
+    assert {json.loads(record)["id"]: unrender(INTRODUCTION + body) for record, _, body in shown} == sent
+
+
+def _batches(texts: list[str], size: int) -> list[list[str]]:
+    return [texts[at : at + size] for at in range(0, len(texts), size)]
+
+
+def _read(ids: list[str]) -> Step:
+    return lambda now: Answer(calls=tuple(Call("kxm_get", {"messageId": one}) for one in ids))
 
 
 @pytest.mark.requirement("MSG-STATE-DELIVERED-CLAUDE-RESTART")

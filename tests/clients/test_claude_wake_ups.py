@@ -87,6 +87,16 @@ def test_more_wake_ups_than_a_monitor_shows_at_once_come_all_the_same(
                 assert stream.next("reply").message["id"] == sent
 
 
+def test_a_new_conversation_in_the_same_session_is_woken_too(claude: Claude, model: Endpoint, shop: Project) -> None:
+    model.script = SCRIPT
+    with _idle_session(claude, shop) as terminal:
+        terminal.type("/clear")
+        lead = shop.register(f"lead{next(_numbers)}")
+        with lead.stream() as stream:
+            _woken_by_a_request(model, lead)
+            assert stream.next("reply").message["reply"]["content"] == "answered by the model"
+
+
 def test_what_waited_before_the_session_began_wakes_it(claude: Claude, model: Endpoint, shop: Project) -> None:
     with _idle_session(claude, shop):
         pass

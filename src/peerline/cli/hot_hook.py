@@ -57,6 +57,9 @@ class Hook:
         self.session_id = session_id if isinstance(session_id, str) else ""
         self.sessions = Sessions(env)
         self.me = Myself(env, self.sessions, self.session_id)
+        if self.me.record is not None:
+            # After a new conversation in the same client: its monitor still goes by the old id.
+            self.session_id = str(self.me.record.get("sessionId") or self.session_id)
 
     def mail(self) -> Mail:
         """What waits for this session's agent.

@@ -139,6 +139,7 @@ class AgentSettings:
     )
     agent_purpose: str = setting("KXM_AGENT_PURPOSE", "CLI agent client", "What the agent is for, shown to its peers.")
     tools: str = setting("KXM_TOOLS", "core", "The tools that `kxm mcp` offers: core or all.", one_of=("core", "all"))
+    hook_wait_ms: int = setting("KXM_HOOK_WAIT_MS", 120, "How long a hook waits for one answer of the hub.", at_least=1)
     socket_path: str = setting("KXM_SOCKET_PATH", "", "The user's Unix socket; empty: where the hub puts it.")
     state_root: str = ""
 

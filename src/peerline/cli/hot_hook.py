@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 STDIN_BYTES = 4 << 20
-CALL_MS = 120  # a brief is there within 300 ms or not at all
+CALL_MS = 120  # a brief is there within 300 ms or not at all; KXM_HOOK_WAIT_MS for a machine that is slower
 HELP = """Usage: kxm hook session-start|prompt|stop [--client claude|codex|gemini]
 
 What a client's plugin runs: reads the hook's JSON from standard input and prints what the session should know of
@@ -202,7 +202,7 @@ def _asked_quietly(hub: Connection, method: str, path: str, body: dict[str, Any]
         Failure: the hub does not answer.
     """
     try:
-        answer = hub.request(method, path, body, CALL_MS)
+        answer = hub.request(method, path, body, _wait_ms())
     except (Unreachable, ConnectionLost) as why:
         raise Failure(
             f"hub not reachable at {hub.address.url} ({why}), so what waits is not known; start it with: kxm hub start"
@@ -216,3 +216,9 @@ def _aside(text: str) -> None:
         sys.stderr.write(f"kxm hook: {text}\n")
     except (OSError, AttributeError):
         pass
+
+
+def _wait_ms() -> int:
+    """How long one answer of the hub is waited for."""
+    given = os.environ.get("KXM_HOOK_WAIT_MS", "")
+    return int(given) if given.isascii() and given.isdigit() and 0 < len(given) < 6 else CALL_MS

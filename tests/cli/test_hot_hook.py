@@ -213,6 +213,18 @@ def test_the_trail_tells_how_near_a_request_came_to_the_model(client: Client, bu
     assert reported() == [("announced", "by claude-code hook"), ("in turn", "by claude-code hook")]
 
 
+def test_whoever_waits_for_an_answer_can_know_that_the_session_waits_for_its_user(
+    client: Client, builder: Agent, lead: Agent
+) -> None:
+    sent = lead.send("builder", BODY)["id"]
+    client.run("prompt", told={"prompt": f"KXM request {sent} from lead"})
+    untold = lead.send("builder", BODY)["id"]
+    assert client.raw("permission", told={"tool_name": "Bash"}).stdout == ""
+    standing = lead.call("GET", f"/v1/messages/{sent}/trail").json["standing"]
+    assert "does not go on by itself: its client asks its user for permission" in standing
+    assert "permission" not in lead.call("GET", f"/v1/messages/{untold}/trail").json["standing"]
+
+
 def test_an_answered_request_lets_the_turn_end(client: Client, builder: Agent, lead: Agent) -> None:
     sent = lead.send("builder", BODY)["id"]
     client.run("session-start")

@@ -92,7 +92,7 @@ class Claude:
         }
         (self.config / ".claude.json").write_text(json.dumps(answered))
         report = [{"hooks": [{"type": "http", "url": self.model.hooks_url}]}]
-        settings = {"hooks": {"Stop": report, "UserPromptSubmit": report}}
+        settings = {"hooks": {"Stop": report, "UserPromptSubmit": report, "PermissionRequest": report}}
         (self.config / "settings.json").write_text(json.dumps(settings))
         self.run("plugin", "marketplace", "add", str(ROOT))
         chosen = [word for name, value in self.options.items() for word in ("--config", f"{name}={value}")]
@@ -120,7 +120,7 @@ class Claude:
         out = self.run("-p", prompt, *form, *may, **variables).stdout
         return Printed([json.loads(line) for line in out.splitlines() if line.startswith("{")])
 
-    def terminal(self, *words: str) -> Terminal:
-        """An interactive session."""
-        may = ["--permission-mode", "manual", "--allowedTools", TOOLS]
+    def terminal(self, *words: str, allowed: str = TOOLS) -> Terminal:
+        """An interactive session that may use the tools `allowed` without asking."""
+        may = ["--permission-mode", "manual", "--allowedTools", allowed]
         return Terminal([*CLAUDE.command, *may, *words], self.folder, self.environment())

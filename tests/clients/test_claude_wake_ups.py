@@ -43,10 +43,10 @@ SCRIPT = Rules(
 
 
 @contextmanager
-def _idle_session(claude: Claude, shop: Project) -> Iterator[Terminal]:
+def _idle_session(claude: Claude, shop: Project, **options: str) -> Iterator[Terminal]:
     """An interactive session that is on the hub and has nothing to do."""
     watcher = shop.register(f"watcher{next(_numbers)}")
-    with watcher.stream() as stream, claude.terminal() as terminal:
+    with watcher.stream() as stream, claude.terminal(**options) as terminal:
         while True:
             agent = stream.next("presence").data["agent"]
             if agent["name"] == "builder" and agent["online"]:
@@ -105,6 +105,20 @@ def test_what_waited_before_the_session_began_wakes_it(claude: Claude, model: En
     sent = lead.send("builder", REQUEST, allowOffline=True)["id"]
     with lead.stream() as stream, claude.terminal():
         assert stream.next("reply").message["id"] == sent
+
+
+def test_a_session_that_asks_its_user_first_is_not_told_as_busy(claude: Claude, model: Endpoint, shop: Project) -> None:
+    model.script = SCRIPT
+    lead = shop.register(f"lead{next(_numbers)}")
+    with _idle_session(claude, shop, allowed="Read") as terminal:
+        sent = lead.send("builder", REQUEST)["id"]
+        model.hooked("PermissionRequest")
+        trail = {"standing": ""}
+        while "asks its user" not in trail["standing"]:  # the hook that reports it runs beside the one that told us
+            lead.wait(sent, 200)
+            trail = lead.call("GET", f"/v1/messages/{sent}/trail").json
+        assert "builder's terminal" in trail["next"]
+        terminal.press("Escape")
 
 
 def _woken_by_a_request(model: Endpoint, lead: Agent) -> str:

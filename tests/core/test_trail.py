@@ -51,6 +51,16 @@ def test_how_near_a_reply_came_to_its_asker_is_said(fact: Observed, why: str, do
     assert (found.why, found.next == "nothing to do") == (why, done)
 
 
+def test_a_turn_that_waits_for_a_person_is_said_to_whatever_was_read_before_until_it_goes_on() -> None:
+    waits = told(Observed.IN_TURN, reason="its client asks its user for permission")
+    for before in ([], [told(Observed.ANNOUNCED)], [told(Observed.READ)]):
+        found = standing(TAKEN, Presence.ONLINE, 1, [*before, waits])
+        assert "in a turn of reviewer (claude-code) that does not go on by itself: its client asks" in found.why
+        assert found.next == "somebody has to answer it in reviewer's terminal"
+    for after in (told(Observed.IN_TURN), told(Observed.READ)):
+        assert "which has not replied yet" in standing(TAKEN, Presence.ONLINE, 1, [waits, after]).why
+
+
 def test_what_could_not_be_announced_is_said_with_its_reason_and_a_next_step() -> None:
     silent = [told(Observed.NOT_ANNOUNCED, reason="the thread runs in `codex exec`: it takes no messages")]
     for message in (a_message(), TAKEN):

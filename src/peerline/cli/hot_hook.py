@@ -1,4 +1,4 @@
-"""`kxm hook session-start|prompt|stop`: what a client's session is told at the moments its hooks run.
+"""`kxm hook session-start|prompt|permission|stop`: what a client's session is told at the moments its hooks run.
 
 Silent when there is nothing to say, exit 0 whatever happens: a hub that is away must never hold a session up.
 """
@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 
 STDIN_BYTES = 4 << 20
 CALL_MS = 120  # a brief is there within 300 ms or not at all; KXM_HOOK_WAIT_MS for a machine that is slower
-HELP = """Usage: kxm hook session-start|prompt|stop [--client claude|codex|gemini]
+HELP = """Usage: kxm hook session-start|prompt|permission|stop [--client claude|codex|gemini]
 
 What a client's plugin runs: reads the hook's JSON from standard input and prints what the session should know of
 waiting requests and unread replies, if anything. Always exits 0.
 """
 UNREAD = 20
 FACTS = 8
+ASKS = "its client asks its user for permission"
 ADAPTERS = {"claude": "claude-code hook", "codex": "codex hook", "gemini": "gemini hook"}
 
 
@@ -86,11 +87,11 @@ class Hook:
         self.sessions.tell(self.session_id, ids, how)
         self.report(ids, fact)
 
-    def report(self, ids: list[str], fact: str) -> None:
-        """Say in the trails of these messages how near they came to the model."""
+    def report(self, ids: list[str], fact: str, reason: str = "") -> None:
+        """Say in the trails of these messages how near they came to the model, and why no further."""
         hub = self.me.hub()
         for message_id in ids[:FACTS]:
-            body = {"fact": fact, "adapter": ADAPTERS.get(self.client, "hook")}
+            body = {"fact": fact, "adapter": ADAPTERS.get(self.client, "hook")} | ({"reason": reason} if reason else {})
             if hub is None or _asked_quietly(hub, "POST", f"/v1/messages/{message_id}/facts", body) is None:
                 return
 
@@ -143,23 +144,36 @@ def _named_in(prompt: object) -> set[str]:
     return {f"msg_{part}" for part in parts if len(part) == 32 and not part.strip(digits)}
 
 
+def _permission(hook: Hook) -> None:
+    """The client stops to ask its user: whoever waits for this session's answer can know that."""
+    told = hook.sessions.told(hook.session_id)
+    hook.report(_unanswered(hook, list(told)).ids, "in turn", ASKS)
+
+
 def _stop(hook: Hook) -> None:
     """Let the turn go on, once, while a request that the session was told of has no answer."""
     if hook.input.get("stop_hook_active"):
         return
     told = hook.sessions.told(hook.session_id)
-    due = [message_id for message_id, how in told.items() if how != REMINDED]
-    hub = hook.me.hub() if due else None
-    if hub is None:
-        return
-    requests = _messages(hub, f"/v1/agents/{hook.me.agent_id}/inbox")
-    unanswered = Mail([one for one in requests if isinstance(one, dict) and one.get("id") in due], [])
+    unanswered = _unanswered(hook, [message_id for message_id, how in told.items() if how != REMINDED])
     if unanswered:
         hook.say("Stop", owed(unanswered.requests))
         hook.tell(unanswered.ids, "in turn", REMINDED)
 
 
-EVENTS: dict[str, Callable[[Hook], None]] = {"session-start": _session_start, "prompt": _prompt, "stop": _stop}
+def _unanswered(hook: Hook, told: list[str]) -> Mail:
+    """Which of these requests have no answer; the hub is asked only if there are any."""
+    hub = hook.me.hub() if told else None
+    requests = [] if hub is None else _messages(hub, f"/v1/agents/{hook.me.agent_id}/inbox")
+    return Mail([one for one in requests if isinstance(one, dict) and one.get("id") in told], [])
+
+
+EVENTS: dict[str, Callable[[Hook], None]] = {
+    "session-start": _session_start,
+    "prompt": _prompt,
+    "permission": _permission,
+    "stop": _stop,
+}
 
 
 def _asked(argv: list[str]) -> tuple[str, str]:

@@ -29,6 +29,7 @@ class Observed(StrEnum):
 
 
 # What the adapter at either end reports, nearest to the model last; at the sender's end it is about the outcome.
+UNSAID = "it did not say why"
 REPORTED = (Observed.NOT_ANNOUNCED, Observed.ANNOUNCED, Observed.IN_TURN, Observed.READ)
 _ORDER = {str(fact): number for number, fact in enumerate(Observed)}  # within one millisecond
 
@@ -60,7 +61,10 @@ def reported(adapter: str, reason: str | None = None) -> str:
 
 
 class Reach(NamedTuple):
-    """How near a message, or its outcome, came to the model at one end: the furthest fact that an adapter reported."""
+    """How near a message, or its outcome, came to the model at one end: the furthest fact that an adapter reported.
+
+    `reason`: why it came no further, if the adapter said so.
+    """
 
     fact: Observed
     adapter: str
@@ -73,8 +77,11 @@ def reach(recorded: list[Fact], end: AgentId) -> Reach | None:
         by, _, reason = (fact.detail or "").partition(": ")
         if fact.observer == end and fact.fact in REPORTED and by.startswith("by "):
             kind = Observed(fact.fact)
-            if found is None or REPORTED.index(kind) >= REPORTED.index(found.fact):
-                found = Reach(kind, by.removeprefix("by "), reason or "it did not say why")
+            stands = (
+                kind is Observed.IN_TURN and reason != ""
+            )  # whatever came before, the turn does not go on by itself
+            if found is None or stands or REPORTED.index(kind) >= REPORTED.index(found.fact):
+                found = Reach(kind, by.removeprefix("by "), reason)
     return found
 
 
@@ -149,7 +156,7 @@ def _delivered(message: Message, presence: Presence, recorded: list[Fact]) -> tu
 def _at_the_model(came: Reach, name: str, taken: str = "") -> tuple[str, str]:
     if came.fact is Observed.NOT_ANNOUNCED:
         return (
-            f"{taken}{came.adapter} could not announce it to {name}: {came.reason}",
+            f"{taken}{came.adapter} could not announce it to {name}: {came.reason or UNSAID}",
             f"{name} sees it in its next session, or when it reads its inbox",
         )
     if came.fact is Observed.ANNOUNCED:
@@ -157,6 +164,9 @@ def _at_the_model(came: Reach, name: str, taken: str = "") -> tuple[str, str]:
             f"{taken}announced to {name} by {came.adapter}, not yet in a turn",
             "wait: it may be busy with earlier work",
         )
+    if came.fact is Observed.IN_TURN and came.reason:
+        stands = f"in a turn of {name} ({came.adapter}) that does not go on by itself: {came.reason}"
+        return stands, f"somebody has to answer it in {name}'s terminal"
     happened = "read by" if came.fact is Observed.READ else "in a turn of"
     return f"{happened} {name} ({came.adapter}), which has not replied yet", "wait: its turn may still be running"
 
@@ -174,7 +184,10 @@ def _replied(message: Message, recorded: list[Fact]) -> tuple[str, str]:
         announced = f"the reply was announced to {asker} by {came.adapter}, not yet in a turn"
         return f"replied by {name}; {announced}", f"wait: it may be busy with other work; {fetch} shows it"
     if came is not None:
-        return f"replied by {name}; {came.adapter} could not announce the reply to {asker}: {came.reason}", fetch
+        return (
+            f"replied by {name}; {came.adapter} could not announce the reply to {asker}: {came.reason or UNSAID}",
+            fetch,
+        )
     if Observed.FINAL_PUSHED in seen:
         return f"replied by {name}, and {asker} has the reply", "nothing to do"
     return f"replied by {name}; {asker} has not fetched the reply", fetch

@@ -11,7 +11,7 @@ from tests.clients.install import CODEX
 from tests.clients.model.endpoint import Endpoint
 from tests.clients.terminal import Terminal
 from tests.house.tracked import ROOT
-from tests.hub_process import PATIENCE_S, HubProcess, environment
+from tests.hub_process import PATIENCE_S, Agent, HubProcess, environment
 
 # A model of the test's own; nothing asks the vendor, which is not there; the tools may be called without a person.
 CONFIG: Final = """model = "scripted"
@@ -104,3 +104,13 @@ class Codex:
         """An interactive session, without the background server that would outlive it."""
         alone = ["--disable", "daemon_auto_start", "--dangerously-bypass-hook-trust"]
         return Terminal([*CODEX.command, *alone, *words], self.folder, self.environment())
+
+
+def announcements(sender: Agent, message_id: str) -> list[str]:
+    """What the adapter said of its announcement, waited for: each look comes after a wait of the hub's own."""
+    for _ in range(100):
+        facts = sender.call("GET", f"/v1/messages/{message_id}/trail").json["facts"]
+        if found := [fact["detail"] for fact in facts if fact["fact"] in ("not announced", "announced")]:
+            return found
+        sender.wait(message_id, 200)
+    return []

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from peerline.mcp_stdio.codex_queue import NO_TURN
 from tests.clients import latency
-from tests.clients.codex import Codex
+from tests.clients.codex import Codex, announcements
 from tests.clients.conftest import WAKE_UPS
 from tests.clients.model.conversation import Now, Rule, Rules, call, say
 from tests.clients.model.endpoint import Endpoint
@@ -65,6 +66,26 @@ def test_a_request_wakes_an_idle_session_and_the_reply_wakes_the_asker(
             _woken_by_the_reply(model, lead, question)
         facts = {fact["fact"] for fact in lead.call("GET", f"/v1/messages/{sent}/trail").json["facts"]}
         assert {"acknowledged", "announced", "in turn", "replied"} <= facts
+
+
+def test_what_comes_before_the_first_turn_is_named_in_it(
+    tmp_path: Path, hub: HubProcess, model: Endpoint, shop: Project
+) -> None:
+    model.script = SCRIPT
+    codex = Codex(tmp_path / "user", hub, model, project=shop.name)
+    codex.set_up()
+    lead = shop.register("lead")
+    with lead.stream() as stream, codex.terminal() as terminal:
+        stream.next("presence")
+        sent = lead.send("builder", REQUEST)["id"]
+        assert announcements(lead, sent) == [f"by codex queue: {NO_TURN}"]
+        terminal.press("make yourself known")
+        while "make yourself known" not in terminal.screen:
+            pass  # an Enter that comes with the text counts as a line of a pasted one
+        terminal.press("Enter")
+        first = model.asked(lambda conversation: True).conversation
+    assert sent in first.asked
+    assert REQUEST not in first.everything
 
 
 def _woken_by_a_request(model: Endpoint, lead: Agent) -> str:

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients.codex import Codex
+from tests.clients.codex import Codex, announcements
 from tests.clients.errand import PROMPT, Errand
 from tests.clients.model.conversation import Answer, Now, Rule, Rules, call, say
 from tests.clients.model.endpoint import Endpoint
-from tests.hub_process import Agent, HubProcess, Project
+from tests.hub_process import HubProcess, Project
 
 BODY = "The body of a request, for its recipient alone."
 REMINDER = r"KXM: 1 request you were told of has no answer yet.*(msg_[0-9a-f]{32})"
@@ -54,19 +54,9 @@ def test_nothing_is_queued_for_a_headless_session_which_would_lose_it(
     why: list[str] = []
 
     def sent_in_the_turn(now: Now) -> Answer:
-        why.extend(_why_not_announced(lead, lead.send("builder", BODY)["id"]))
+        why.extend(announcements(lead, lead.send("builder", BODY)["id"]))
         return Answer("done")
 
     model.script = Rules(Rule("begin", (call("kxm_list"), sent_in_the_turn)))
     codex.headless("begin")
     assert why == ["by codex queue: the session is a `codex exec`, which loses what is queued for it"]
-
-
-def _why_not_announced(lead: Agent, message_id: str) -> list[str]:
-    """What the adapter said, waited for: each look comes after a wait of the hub's own."""
-    for _ in range(100):
-        facts = lead.call("GET", f"/v1/messages/{message_id}/trail").json["facts"]
-        if found := [fact["detail"] for fact in facts if fact["fact"] in ("not announced", "announced")]:
-            return found
-        lead.wait(message_id, 200)
-    return []

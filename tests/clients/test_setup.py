@@ -1,6 +1,7 @@
-"""`peerline setup` with the real Claude Code: it connects, it is woken, and its settings come back."""
+"""`peerline setup` with the real clients: they connect, are woken where they can be, and their settings come back."""
 
 import json
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,12 +11,21 @@ from typing import Any
 import pytest
 
 from tests.clients.claude import KEY, Claude
-from tests.clients.install import CLAUDE
+from tests.clients.codex import CONFIG, Codex
+from tests.clients.install import CLAUDE, CODEX, GEMINI, OPENCODE, PI, Client
 from tests.clients.model.conversation import Now, Rule, Rules, call, say
 from tests.clients.model.endpoint import Endpoint
-from tests.hub_process import HubProcess, Project
+from tests.hub_process import HubProcess, Project, environment
 
 PEERLINE = (sys.executable, "-m", "peerline.cli.hot", "peerline")
+
+
+def _peerline(env: dict[str, str], folder: Path, *words: str) -> Any:
+    ran = subprocess.run(
+        [*PEERLINE, *words, "--json"], env=env, cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return json.loads(ran.stdout)
 
 
 class SetUp(Claude):
@@ -41,16 +51,7 @@ class SetUp(Claude):
         (self.config / "settings.json").write_text(json.dumps({"hooks": {"Stop": report}}, indent=2))
 
     def peerline(self, *words: str) -> Any:
-        ran = subprocess.run(
-            [*PEERLINE, *words, "--json"],
-            env=self.environment(),
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert ran.returncode == 0, ran.stdout + ran.stderr
-        return json.loads(ran.stdout)
+        return _peerline(self.environment(), self.folder, *words)
 
 
 @pytest.fixture
@@ -67,7 +68,7 @@ def test_claude_code_connects_and_its_settings_come_back(user: SetUp) -> None:
     told = user.peerline("setup")
     (client,) = told["clients"]
     assert client["target"] == "claude"
-    assert client["checks"] == [{"ok": True, "detail": "`claude mcp list` says: Connected"}]
+    assert client["checks"] == [{"ok": True, "detail": "`claude mcp list` says: connected"}]
     assert "plugin:kxm:kxm" in user.run("mcp", "list").stdout
     user.peerline("uninstall")
     assert settings.read_bytes() == before
@@ -94,3 +95,44 @@ def test_a_session_of_a_client_that_was_set_up_is_woken_by_a_request(
             pass
         lead.send("builder", "Are you there?")
         assert stream.next("reply").message["reply"]["content"] == "awake"
+
+
+@pytest.mark.parametrize("client", [CLAUDE, CODEX, GEMINI, OPENCODE, PI], ids=lambda client: client.name)
+def test_every_client_takes_what_was_written_and_nothing_else_is_left_in_the_home(
+    tmp_path: Path, client: Client
+) -> None:
+    home, programs = tmp_path / "home", tmp_path / "bin"
+    programs.mkdir()
+    (programs / client.name).write_text(f'#!/bin/sh\nexec {shlex.join(client.command)} "$@"\n')
+    (programs / client.name).chmod(0o755)
+    env = environment(home) | {"PATH": f"{programs}:/usr/bin:/bin"}
+    (told,) = _peerline(env, home, "setup")["clients"]
+    (check,) = told["checks"]
+    assert (told["target"], check["ok"]) == (client.name, True)
+    assert check["detail"].startswith(f"`{client.name} mcp list` ")
+    _peerline(env, home, "uninstall", "--purge")
+    assert list(home.iterdir()) == []
+
+
+def test_a_codex_session_that_was_set_up_is_woken_by_a_request(
+    tmp_path: Path, hub: HubProcess, model: Endpoint, shop: Project
+) -> None:
+    codex = Codex(tmp_path / "user", hub, model, project=shop.name)
+    codex.folder.mkdir(parents=True)
+    codex.config.mkdir()
+    base, folder = json.dumps(f"{model.url}/v1"), json.dumps(str(codex.folder))
+    (codex.config / "config.toml").write_text(CONFIG.format(base=base, folder=folder))
+    _peerline(codex.environment(), codex.folder, "setup", "codex")
+    model.script = Rules(
+        Rule(
+            r"- request (msg_[0-9a-f]{32}) \(from: lead\)",
+            (call("kxm_inbox"), call("kxm_reply", messageId=_named, content="awake"), say("answered")),
+        ),
+        Rule("make yourself known", (call("kxm_list"), say("here I am"))),
+    )
+    lead = shop.register("lead")
+    with lead.stream() as stream, codex.terminal("make yourself known"):
+        model.asked(lambda conversation: conversation.answered == 1)
+        lead.send("builder", "Are you there?")
+        assert stream.next("reply").message["reply"]["content"] == "awake"
+    assert model.faults == []

@@ -1,6 +1,7 @@
 """`peerline setup` and `uninstall` in a home with a user's own files for each client."""
 
 import json
+import os
 import shutil
 import stat
 import subprocess
@@ -157,7 +158,9 @@ def test_kxm_setup_is_the_same_command(shell: Home) -> None:
 def test_a_look_writes_nothing(shell: Home, option: str) -> None:
     shell.has(THEIRS)
     before = shell.tree()
-    assert "kxm" in shell.says("setup", *NAMES, option)
+    said = shell.says("setup", *NAMES, option)
+    assert "kxm" in said
+    assert "  created " not in said, "nothing was"
     shell.says("uninstall", "--purge", "--dry-run")
     assert shell.tree() == before
 
@@ -191,8 +194,8 @@ def test_a_plugin_that_the_client_installed_itself_is_left_alone(shell: Home) ->
 
 
 def test_without_a_name_the_clients_on_the_path_are_set_up(shell: Home) -> None:
-    shell.program("gemini", "exit 0")
-    shell.program("pi", "exit 0")
+    shell.program("gemini", "echo 'kxm: /x mcp (stdio) - Connected'")
+    shell.program("pi", "echo 'kxm: connected, 8 tools'")
     told = shell.told("setup")
     assert [client["target"] for client in told["clients"]] == ["gemini", "pi"]
     assert not (shell.home / ".claude").exists()
@@ -277,6 +280,15 @@ def test_what_others_keep_in_the_state_folder_stays(shell: Home) -> None:
     assert theirs.read_text() == "mine"
 
 
+def test_purge_names_the_sessions_that_still_run(shell: Home) -> None:
+    shell.says("setup", "pi")
+    record = shell.home / ".local/state/kxm/sessions/abc.json"
+    record.parent.mkdir()
+    record.write_text(json.dumps({"pid": os.getpid()}))
+    assert "Agent sessions that still run kxm: 1." in shell.says("uninstall", "--purge")
+    assert shell.tree() == {}
+
+
 def test_a_record_that_cannot_be_read_stops_everything(shell: Home) -> None:
     shell.says("setup", "pi")
     record = next((shell.home / ".local").rglob("setup.json"))
@@ -300,17 +312,29 @@ def test_a_command_that_gives_no_tools_fails_the_setup(shell: Home, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("says", "code", "line"),
+    ("program", "says", "line"),
     [
-        ("echo 'plugin:kxm:kxm: /x mcp - ✘ Failed to connect — it ended'", 1, "Failed to connect — it ended"),
-        ("echo oops; exit 3", 1, "says: oops"),
+        ("claude", "echo 'plugin:kxm:kxm: /x mcp - ✘ Failed — it ended'", "says: plugin:kxm:kxm: /x mcp - ✘ Failed"),
+        ("pi", "echo oops; exit 3", "`pi mcp list` says: oops"),
+        ("gemini", "exit 0", "`gemini mcp list` says: nothing"),
     ],
 )
-def test_what_claude_says_about_the_connection_is_told(shell: Home, says: str, code: int, line: str) -> None:
-    shell.program("claude", says)
+def test_a_client_that_does_not_connect_fails_the_setup_in_its_own_words(
+    shell: Home, program: str, says: str, line: str
+) -> None:
+    shell.program(program, says)
     done = shell.run("setup")
-    assert done.returncode == code
+    assert done.returncode == 1
     assert line in done.stdout
+
+
+def test_the_check_runs_in_a_home_of_its_own(shell: Home) -> None:
+    shell.program("pi", f'echo "$HOME $KXM_AUTH_TOKEN" > {shell.home.parent}/seen; echo "kxm: connected, 8 tools"')
+    shell.env["KXM_AUTH_TOKEN"] = "kxm-token-of-this-test"
+    assert "`pi mcp list` says: connected" in shell.says("setup")
+    seen = (shell.home.parent / "seen").read_text()
+    assert str(shell.home) not in seen
+    assert "kxm-token" not in seen
 
 
 def test_without_the_program_the_check_is_left_out_in_plain_words(shell: Home) -> None:

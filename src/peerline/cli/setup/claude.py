@@ -62,5 +62,6 @@ CLAUDE: Final = Client(
     parts=parts,
     woken="the plugin's monitor wakes an idle session in a terminal; `claude -p` is told at its start, with each prompt"
     " and at the end of a turn",
+    listed=r"^plugin:kxm:kxm: .*\bConnected$",
     otherwise="the plugin kxm@kxm is installed already, by the client's own commands; nothing to write",
 )

@@ -24,7 +24,8 @@ class Part:
 class Client:
     """`parts` works out the files from the environment and the path of `kxm`; `woken` says how a session is woken.
 
-    `otherwise` is said where no file needs anything, because the client has it by another way.
+    `otherwise` is said where no file needs anything, because the client has it by another way. `listed` is a
+    pattern for what `<client> mcp list` says when all is well; `connects`: the client tries the server to say so.
     """
 
     name: str
@@ -33,6 +34,8 @@ class Client:
     parts: Callable[[Env, str], list[Part]]
     woken: str
     otherwise: str = ""
+    listed: str = ""
+    connects: bool = True
 
     def program(self, env: Env) -> str | None:
         """Where the client is, if it is on the PATH."""

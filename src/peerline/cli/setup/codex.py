@@ -34,5 +34,7 @@ CODEX: Final = Client(
     title="Codex",
     programs=("codex",),
     parts=parts,
+    listed=r"^kxm\s.*\benabled\b",
+    connects=False,
     woken="a session in a terminal is woken through `codex queue`; `codex exec` is not, it looks with kxm_inbox",
 )

@@ -16,7 +16,7 @@ from peerline.cli.person_voice import Voice
 from peerline.cli.setup.change import Change, addition, written
 from peerline.cli.setup.client import Client, snippet
 from peerline.cli.setup.clients import CLIENTS, named
-from peerline.cli.setup.probe import Checked, claude_connects, serves
+from peerline.cli.setup.probe import lists, serves
 from peerline.cli.setup.program import installed
 from peerline.cli.setup.record import Manifest
 from peerline.cli.setup.removing import removed
@@ -66,7 +66,7 @@ class Setup:
         server = serves(kxm, self.env)
         for client, report in zip(clients, reports, strict=True):
             report.changes = [self._done(change, manifest) for change in report.changes]
-            report.checks = self._checks(client, kxm)
+            report.checks = [lists(client, kxm, self.env)] if report.changes else []
             report.notes.append(client.woken)
         last = ["", f"{server.text}.", UNTRIED, *self._next()]
         return told(
@@ -119,11 +119,6 @@ class Setup:
             change.action = "refused"
             change.what = f"{change.path} is left as it is: {error.strerror}"
             return change
-
-    def _checks(self, client: Client, kxm: str) -> list[Checked]:
-        if client.name == "claude":
-            return [claude_connects(client.program(self.env), client.parts(self.env, kxm), self.env)]
-        return [Checked(None, f"whether {client.title} itself connects was not checked")]
 
     def _next(self) -> list[str]:
         lines = []

@@ -16,5 +16,6 @@ GEMINI: Final = Client(
     title="Gemini CLI",
     programs=("gemini",),
     parts=parts,
+    listed=r"\bkxm: .* - Connected$",
     woken="it looks with kxm_inbox when it is told to; it has no way to be woken",
 )

@@ -20,5 +20,6 @@ OPENCODE: Final = Client(
     title="OpenCode",
     programs=("opencode",),
     parts=parts,
+    listed=r"\bkxm\s+connected$",
     woken="it looks with kxm_inbox when it is told to; this setup does not wake it",
 )

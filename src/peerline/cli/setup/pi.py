@@ -17,5 +17,6 @@ PI: Final = Client(
     title="Pi",
     programs=("pi",),
     parts=parts,
+    listed=r"^kxm: connected\b",
     woken="it looks with kxm_inbox when it is told to; this setup does not wake it",
 )

@@ -9,11 +9,10 @@ import subprocess
 import threading
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from peerline.cli.setup.client import Env, Part, snippet
+from peerline.cli.setup.client import Client, Env, snippet
 
 PATIENCE_S: Final = 20.0
 PROTOCOL: Final = "2025-11-25"
@@ -22,6 +21,11 @@ _QUIET: Final = {
     "DISABLE_TELEMETRY": "1",
     "DISABLE_ERROR_REPORTING": "1",
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "GEMINI_CLI_TRUST_WORKSPACE": "true",  # the folder of the check, which is empty
+    "NO_COLOR": "1",
+    "OPENCODE_DISABLE_AUTOUPDATE": "1",
+    "OPENCODE_DISABLE_MODELS_FETCH": "1",
+    "PI_OFFLINE": "1",
 }
 _ASKED: Final = (
     {
@@ -37,8 +41,7 @@ _ASKED: Final = (
     {"jsonrpc": "2.0", "method": "notifications/initialized"},
     {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
 )
-_CONNECTED: Final = re.compile(r"^plugin:kxm:kxm: .*\bConnected\b", re.MULTILINE)
-_TOLD: Final = re.compile(r"^plugin:kxm:kxm: (.*)$", re.MULTILINE)
+_STYLE: Final = re.compile(r"\x1b\[[0-9;]*m")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,40 +99,46 @@ def _tools(process: "subprocess.Popen[bytes]") -> int | None:
     return None
 
 
-def claude_connects(program: str | None, parts: list[Part], env: Env) -> Checked:
-    """Ask Claude Code, in a profile that holds the written entries alone, whether it can connect."""
-    if not parts:
-        return Checked(None, "whether it connects was not checked; `claude mcp list` says it")
+def lists(client: Client, kxm: str, env: Env) -> Checked:
+    """Ask the client itself, in a home that holds the written entries alone, what it makes of them."""
+    asked = f"`{client.programs[0]} mcp list`"
+    program = client.program(env)
+    if not client.listed:
+        return Checked(None, f"{client.title} has no command that tells whether it connects, so that was not checked")
     if program is None:
-        return Checked(None, "`claude` is not on the PATH, so whether it connects was not checked")
+        return Checked(None, f"`{client.programs[0]}` is not on the PATH, so whether it connects was not checked")
     with TemporaryDirectory(prefix="kxm-setup-") as place:
-        for part in parts:
-            Path(place, part.path.name).write_text(snippet(part), encoding="utf-8")
+        apart = _apart(env, place)
+        for part in client.parts(apart, kxm):
+            part.path.parent.mkdir(parents=True, exist_ok=True)
+            part.path.write_text(snippet(part), encoding="utf-8")
         try:
             done = subprocess.run(
                 [program, "mcp", "list"],
-                env={**_apart(env, place), **_QUIET, "CLAUDE_CONFIG_DIR": place},
+                env={**apart, **_QUIET},
                 cwd=place,
                 stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
                 encoding="utf-8",
                 errors="replace",
                 timeout=PATIENCE_S,
                 check=False,
             )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            why = "it did not answer" if isinstance(error, subprocess.TimeoutExpired) else str(error.strerror)
-            return Checked(False, f"`claude mcp list` failed: {why}")
-    if _CONNECTED.search(done.stdout):
-        return Checked(True, "`claude mcp list` says: Connected")
-    told = _TOLD.search(done.stdout)
-    return Checked(False, f"`claude mcp list` says: {told[1] if told else (done.stdout + done.stderr).strip()[:200]}")
+        except subprocess.TimeoutExpired:
+            return Checked(False, f"{asked} did not answer within {PATIENCE_S:.0f} s")
+        except OSError as error:
+            return Checked(False, f"{asked} cannot be run: {error.strerror}")
+    said = "\n".join(line.strip() for line in _STYLE.sub("", done.stdout).split("\n"))
+    if re.search(client.listed, said, re.MULTILINE):
+        return Checked(True, f"{asked} says: connected" if client.connects else f"{asked} knows it; it tries no server")
+    line = next((line for line in said.split("\n") if "kxm" in line), said.strip().rpartition("\n")[2])
+    return Checked(False, f"{asked} says: {line[:300] or 'nothing'}")
 
 
 def _apart(env: Env, place: str) -> dict[str, str]:
     """The user's environment with a home in `place` and a hub that is not there."""
-    kept = {name: value for name, value in env.items() if not name.startswith(("KXM_", "XDG_", "CLAUDE"))}
+    kept = {name: value for name, value in env.items() if not name.startswith(("KXM_", "XDG_", "CLAUDE", "CODEX_"))}
     return {
         **kept,
         "HOME": place,

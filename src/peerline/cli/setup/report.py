@@ -62,7 +62,8 @@ def told(
     voice: Voice, reports: Sequence[Report], env: Env, last: Sequence[str], *, failed: bool = False, **facts: Any
 ) -> int:
     """Print all reports, and `last` for a person; the exit code, 1 if anything was refused or a check failed."""
-    lines = [line for report in reports for line in report.lines(voice, env)]
+    planned = bool(facts.get("dryRun"))
+    lines = [line for report in reports for line in report.lines(voice, env, planned=planned)]
     code = 1 if failed or any(report.failed for report in reports) else 0
     return voice.done([*lines, *last], code, clients=[report.facts() for report in reports], **facts)
 

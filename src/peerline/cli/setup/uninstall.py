@@ -36,7 +36,7 @@ OURS: Final = (
 
 
 @click.command("uninstall")
-@click.option("--purge", is_flag=True, help="Stop the hub, and remove its messages, tokens and logs as well.")
+@click.option("--purge", is_flag=True, help="Stop the hub, and remove its messages, backups, tokens and logs as well.")
 @click.option("--dry-run", is_flag=True, help="Show what would be removed; remove nothing.")
 @click.pass_obj
 def uninstall(person: Person, purge: bool, dry_run: bool) -> int:
@@ -69,7 +69,9 @@ def _purge(person: Person, place: Path, manifest: Manifest, reports: list[Report
     last = [f"The hub has stopped (process {stopped})."] if stopped else []
     last.append(_removed(place, manifest.folders, person.env))
     if living:
-        last.append(f"{living} agent sessions still run kxm and may write there again; end them, then run this again.")
+        last.append(
+            f"Agent sessions that still run kxm: {living}. They may write there again; end them, then run this again."
+        )
     last.append("The program itself goes with: uv tool uninstall peerline")
     return told(person.voice, reports, person.env, last, purged=True, dryRun=False, stopped=stopped)
 

@@ -12,6 +12,7 @@ from tests.clients.install import GEMINI, OPENCODE, PI, Client
 from tests.clients.model.endpoint import Endpoint
 from tests.hub_process import PATIENCE_S, HubProcess, environment
 
+GEMINI_HOOK: Final = "hook session-start --client gemini"
 MODEL: Final = "scripted"
 QUIET: Final = {"PI_OFFLINE": "1", "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"}
 
@@ -53,9 +54,14 @@ def gemini(at: Setting) -> Arranged:
         "privacy": {"usageStatisticsEnabled": False},
         "security": {"auth": {"selectedType": "gemini-api-key"}},
         "mcpServers": {"kxm": {**at.entry, "trust": True}},
+        "hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": f"{at.server[0]} {GEMINI_HOOK}"}]}]},
     }
     at.put(at.home / ".gemini/settings.json", settings)
-    variables = {"GEMINI_API_KEY": "dummy", "GOOGLE_GEMINI_BASE_URL": at.model, "GEMINI_CLI_TRUST_WORKSPACE": "true"}
+    variables = at.variables | {
+        "GEMINI_API_KEY": "dummy",
+        "GOOGLE_GEMINI_BASE_URL": at.model,
+        "GEMINI_CLI_TRUST_WORKSPACE": "true",
+    }
     return ["--skip-trust", "-m", "gemini-2.5-flash", "--approval-mode", "yolo", "-p"], variables
 
 
@@ -86,9 +92,9 @@ class Other:
     arrange: Callable[[Setting], Arranged]
 
     def headless(self, prompt: str, home: Path, hub: HubProcess, model: Endpoint, **variables: str) -> str:
-        """One prompt without a terminal, in a fresh home; what it printed. `variables` are our server's."""
+        """One prompt without a terminal, in a home of its own; what it printed. `variables` are our server's."""
         folder = home / "shop"
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
         kxm = str(Path(sys.executable).with_name("kxm"))
         known = {"KXM_STATE_HOME": hub.environment["KXM_STATE_HOME"], "KXM_SERVER_URL": hub.url, **variables}
         words, more = self.arrange(Setting(home, folder, model.url, [kxm, "mcp"], known))

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.clients.errand import PROMPT, Errand
+from tests.clients.model.conversation import Rule, Rules, call, say
 from tests.clients.model.endpoint import Endpoint
 from tests.clients.others import OTHERS
 from tests.hub_process import HubProcess, Project
@@ -18,3 +19,22 @@ def test_the_client_does_an_errand_with_a_peer(
     model.script = errand.script()
     OTHERS[name].headless(PROMPT, tmp_path / "user", hub, model, KXM_AGENT_NAME=name, KXM_PROJECT=shop.name)
     errand.check(model)
+
+
+def test_gemini_is_told_by_our_hook_what_waits(hub: HubProcess, shop: Project, model: Endpoint, tmp_path: Path) -> None:
+    lead = shop.register("lead")
+    model.script = Rules(Rule("make yourself known", (call("kxm_list"), say("done"))))
+
+    def run(prompt: str) -> None:
+        OTHERS["gemini"].headless(prompt, tmp_path / "user", hub, model, KXM_AGENT_NAME="gemini", KXM_PROJECT=shop.name)
+
+    with lead.stream() as stream:
+        run("make yourself known")
+        while stream.next("presence").data["agent"]["presence"] != "offline":
+            pass
+    sent = lead.send("gemini", "the body", allowOffline=True)["id"]
+    before = len(model.requests)
+    run("something else")
+    told = model.requests[before].conversation
+    assert sent in told.asked
+    assert "the body" not in told.everything

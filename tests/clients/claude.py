@@ -81,7 +81,7 @@ class Claude:
         }
 
     def set_up(self) -> None:
-        """Answer the questions of a first start, report ends of turns to the model, and install the plugin."""
+        """Answer the questions of a first start, report ends of turns to the model, and give the client its part."""
         self.folder.mkdir(parents=True)
         self.config.mkdir()
         answered = {
@@ -94,6 +94,10 @@ class Claude:
         report = [{"hooks": [{"type": "http", "url": self.model.hooks_url}]}]
         settings = {"hooks": {"Stop": report, "UserPromptSubmit": report, "PermissionRequest": report}}
         (self.config / "settings.json").write_text(json.dumps(settings))
+        self.give()
+
+    def give(self) -> None:
+        """The plugin, with its options."""
         self.run("plugin", "marketplace", "add", str(ROOT))
         chosen = [word for name, value in self.options.items() for word in ("--config", f"{name}={value}")]
         self.run("plugin", "install", "kxm@kxm", *chosen)
@@ -123,4 +127,4 @@ class Claude:
     def terminal(self, *words: str, allowed: str = TOOLS) -> Terminal:
         """An interactive session that may use the tools `allowed` without asking."""
         may = ["--permission-mode", "manual", "--allowedTools", allowed]
-        return Terminal([*CLAUDE.command, *may, *words], self.folder, self.environment())
+        return Terminal([*CLAUDE.command, *words, *may], self.folder, self.environment())

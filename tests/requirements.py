@@ -485,6 +485,23 @@ DEVIATIONS: Final[tuple[Deviation, ...]] = (
         21,
     ),
     Deviation(
+        "PRESENCE-IN-SMALL-PROJECTS",
+        "in a project with more than 256 open streams no presence frames are pushed; the list of agents stays true",
+        "each agent that comes would be told to each stream: 10,000 agents would push 100 million frames",
+        3,
+    ),
+    Deviation(
+        "ACK-DOES-NOT-PURGE",
+        "an acknowledgement does not purge final messages first; the sweep does, every 10 s",
+        "the busiest route would delete rows that nobody waits for",
+        13,
+    ),
+    Deviation(
+        "DIGESTS-STAY",
+        "64 hex digits in a command's output are not replaced; values of secret variables are",
+        "a digest in a body is content; our tokens have a prefix by which they are known",
+    ),
+    Deviation(
         "NO-WORKFLOWS-YET",
         "until part 5 a workflowContext that is well formed is refused with workflow_context_forbidden",
         "no run exists that could authorise it",

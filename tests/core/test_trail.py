@@ -51,6 +51,15 @@ def test_how_near_a_reply_came_to_its_asker_is_said(fact: Observed, why: str, do
     assert (found.why, found.next == "nothing to do") == (why, done)
 
 
+def test_a_reply_that_was_only_pushed_is_not_told_as_got() -> None:
+    pushed = Fact(6, Observed.FINAL_PUSHED, LEAD)
+    found = standing(REPLIED, Presence.ONLINE, 1, [pushed])
+    assert found.why == "replied by reviewer; the reply was pushed to lead, and nothing says that it was read"
+    assert found.next == f"kxm peer get {REPLIED.id}"
+    got = standing(REPLIED, Presence.ONLINE, 1, [pushed, Fact(7, Observed.FINAL_READ, LEAD)])
+    assert (got.why, got.next) == ("replied by reviewer, and lead has the reply", "nothing to do")
+
+
 def test_a_turn_that_waits_for_a_person_is_said_to_whatever_was_read_before_until_it_goes_on() -> None:
     waits = told(Observed.IN_TURN, reason="its client asks its user for permission")
     for before in ([], [told(Observed.ANNOUNCED)], [told(Observed.READ)]):

@@ -1,12 +1,14 @@
 """The core tools between real sessions on a real hub: the guide's steps, as an agent takes them."""
 
 import json
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from peerline.core.fence import unrender
-from tests.hub_process import Agent, Project
+from tests.hub_process import Agent, HubProcess, Project
 from tests.mcp_stdio.conftest import Open
 from tests.mcp_stdio.session import AgentSession
 
@@ -222,3 +224,34 @@ def test_tools_of_later_parts_say_that_they_are_not_built(open_session: Open) ->
     context = {"runId": "r", "stageId": "s", "requirementKey": "k", "attempt": 1}
     refused = me.refused("kxm_send", target="lead", content="x", workflowContext=context)
     assert refused.startswith("not_built_yet: ")
+
+
+def test_who_reads_an_open_request_is_told_where_it_is_and_what_to_do(me: AgentSession, reviewer: Agent) -> None:
+    sent = me.call("kxm_send", target="reviewer", content="x")["messageId"]
+    told = me.call("kxm_get", messageId=sent)
+    assert (told["standing"], told["next"]) == (
+        "stored; reviewer is online but has no open stream",
+        "reviewer sees it when it reads its inbox",
+    )
+    reviewer.leave()
+    assert me.call("kxm_get", messageId=sent)["standing"] == "stored; reviewer is offline"
+    request = reviewer.project.register("third").send("me")["id"]
+    assert "standing" not in me.call("kxm_get", messageId=request), "where it is, its recipient knows"
+
+
+def test_a_held_request_is_said_to_be_held_whichever_tool_sent_it(
+    start_hub: Callable[..., HubProcess], tmp_path: Path, sessions: list[AgentSession]
+) -> None:
+    hub = start_hub(KXM_PAIR_LIMIT="1")
+    reviewer = Project(hub, "demo", hub.admin).register("reviewer")
+    me = AgentSession(tmp_path / "me", hub, "demo", KXM_AGENT_NAME="me")
+    sessions.append(me)
+    me.open()
+    assert "held" not in me.call("kxm_send", target=reviewer.name, content="x")
+    sent = me.call("kxm_send", target=reviewer.name, content="x")
+    assert sent["held"].endswith("peerline continue me reviewer")
+    assert me.call("kxm_get", messageId=sent["messageId"])["next"].endswith("peerline continue me reviewer")
+    reviewer.project.register("planner")
+    me.call("kxm_send", target="planner", content="x")
+    (response,) = me.call("kxm_fanout", targets=["planner"], content="x", timeoutMs=1_000)["responses"]
+    assert (response["status"], response["held"]) == ("pending", sent["held"].replace("reviewer", "planner"))

@@ -23,6 +23,7 @@ class Response(Record, frozen=True, kw_only=True):
     status: Literal["replied", "cancelled", "expired", "error", "pending"]
     message_status: str | None = None
     expires_at: str | None = None
+    held: str | None = None
     wait_status: WaitStatus | None = None
     reply: Reply | None = None
     error: str | None = None
@@ -75,6 +76,7 @@ def pending(target: str, message: Message, wait_status: WaitStatus) -> Response:
         status="pending",
         message_status=message.status,
         expires_at=message.as_json()["expiresAt"],
+        held=message.held,
         wait_status=wait_status,
     )
 

@@ -39,7 +39,7 @@ def acquired(
 def renewed(before: Lease | None, *, by: AgentId, token: int, ttl_ms: int, now: Millis) -> Lease:
     lease = held(before, by=by, token=token)
     if not lease.live(now):
-        raise LeaseExpired("lease expired; acquire it again")
+        raise LeaseExpired("lease expired; acquire it again", nextAction="acquire_it_again")
     return lease._replace(expires_at=now + ttl_ms)
 
 
@@ -52,5 +52,5 @@ def held(before: Lease | None, *, by: AgentId, token: int) -> Lease:
     if before is None:
         raise LeaseNotFound("lease not found")
     if before.holder != by or before.fencing_token != token:
-        raise LeaseSuperseded("lease was taken over; stop using what it protects")
+        raise LeaseSuperseded("lease was taken over; stop using what it protects", nextAction="acquire_it_again")
     return before

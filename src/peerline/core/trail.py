@@ -188,8 +188,8 @@ def _replied(message: Message, recorded: list[Fact]) -> tuple[str, str]:
             f"replied by {name}; {came.adapter} could not announce the reply to {asker}: {came.reason or UNSAID}",
             fetch,
         )
-    if Observed.FINAL_PUSHED in seen:
-        return f"replied by {name}, and {asker} has the reply", "nothing to do"
+    if Observed.FINAL_PUSHED in seen:  # a stream that was written to says nothing of who read from it
+        return f"replied by {name}; the reply was pushed to {asker}, and nothing says that it was read", fetch
     return f"replied by {name}; {asker} has not fetched the reply", fetch
 
 

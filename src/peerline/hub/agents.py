@@ -228,7 +228,9 @@ class Agents:
         if member is None or member.agent.project != project:
             member = self._roster.by_name(project, target)
         if member is None or not (member.online or allow_offline):
-            raise TargetNotFound(f"online target not found: {target}", project=project)
+            raise TargetNotFound(
+                f"online target not found: {target}", project=project, nextAction="list_agents_or_allow_offline"
+            )
         return member.agent
 
     def name(self, agent: str) -> str:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from peerline.client.fanout import Response
-from peerline.client.records import Agent, Message
+from peerline.client.records import Agent, Message, Trail
 from peerline.core.fence import NONCE_BYTES, render, visible
 
 Entropy = Callable[[int], bytes]
-FOREIGN_NAMES = ("name", "purpose", "model", "host", "branch", "fromName", "toName", "error")
+FOREIGN_NAMES = ("name", "purpose", "model", "host", "branch", "fromName", "toName", "error", "held")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +32,15 @@ def error(text: str) -> Result:
     return Result((text,), is_error=True)
 
 
-def of_message(message: Message, own: str, entropy: Entropy) -> Result:
-    """`own` is the reader's agent id: its own words need no fence."""
+def of_message(message: Message, own: str, entropy: Entropy, trail: Trail | None = None) -> Result:
+    """`own` is the reader's agent id: its own words need no fence. With a trail it says where the message is."""
     record, bodies = _shown(message, own, entropy)
-    return of(record, *bodies)
+    return of(record | where(trail), *bodies)
+
+
+def where(trail: Trail | None) -> dict[str, str]:
+    """Why a message is not further, and the next step."""
+    return {} if trail is None else {"standing": visible(trail.standing, 300), "next": visible(trail.next, 300)}
 
 
 def of_inbox(requests: Iterable[Message], unread: Iterable[Message], own: str, entropy: Entropy) -> Result:

@@ -4,6 +4,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from peerline.client.async_hub import AsyncHub
+from peerline.client.records import Trail
 from peerline.client.refusals import TimedOut
 from peerline.client.surroundings import Surroundings
 from peerline.core.errors import Conflict, Invalid, NotFound, PeerlineError
@@ -79,7 +81,17 @@ async def _get(desk: Desk, given: Arguments, progress: Progress | None) -> Resul
     message = await hub.get(given["messageId"])
     if message.final:
         desk.outcomes.read(message.id)
-    return results.of_message(message, hub.agent.id, desk.world.entropy)
+    mine = message.sender == hub.agent.id and message.status != "replied"
+    trail = await _trail(hub, message.id) if mine else None
+    return results.of_message(message, hub.agent.id, desk.world.entropy, trail)
+
+
+async def _trail(hub: AsyncHub, message_id: str) -> Trail | None:
+    """None from a hub that has none; what was asked for is told all the same."""
+    try:
+        return await hub.trail(message_id)
+    except PeerlineError:
+        return None
 
 
 async def _fanout(desk: Desk, given: Arguments, progress: Progress | None) -> Result:
@@ -113,9 +125,9 @@ async def _await(desk: Desk, given: Arguments, progress: Progress | None) -> Res
         except TimedOut:
             if timeout_s == asked_s:
                 raise
-            return results.of(
-                {"messageId": message_id, "waiting": True, "next": "still waiting; go on working, or call it again"}
-            )
+            told = {"messageId": message_id, "waiting": True, "next": "still waiting; go on working, or call it again"}
+            trail = await _trail(hub, message_id)
+            return results.of(told if trail is None else told | {"standing": visible(trail.standing, 300)})
         desk.outcomes.read(message_id)
     return results.of_message(message, hub.agent.id, desk.world.entropy)
 

@@ -188,3 +188,12 @@ def test_of_a_reply_and_a_cancellation_the_first_wins(hub: Parts, winner: str) -
     first, second = acts if winner == "reply" else acts[::-1]
     assert not first().failed
     assert error_of(second()).code == "invalid_message_state"
+
+
+def test_a_look_that_shows_nobody_the_text_is_no_reading(hub: Parts) -> None:
+    lead, reviewer = hub.agent("lead"), hub.agent("reviewer")
+    sent = hub.send(lead, "reviewer")
+    assert ids(hub.messages.inbox(reviewer, peek=True).result()) == [sent.id]
+    assert [fact.fact for fact in hub.messages.trail(sent.id, lead).result().facts] == ["stored"]
+    hub.messages.inbox(reviewer).result()
+    assert [fact.fact for fact in hub.messages.trail(sent.id, lead).result().facts] == ["stored", "read"]

@@ -71,7 +71,7 @@ class Hook:
         hub = self.me.hub()
         if hub is None:
             return Mail([], [])
-        requests = _messages(hub, f"/v1/agents/{self.me.agent_id}/inbox")
+        requests = _messages(hub, f"/v1/agents/{self.me.agent_id}/inbox?peek=1")
         return Mail(requests, _messages(hub, f"/v1/messages?state=unread&limit={UNREAD}"))
 
     def say(self, event: str, text: str) -> None:
@@ -164,7 +164,7 @@ def _stop(hook: Hook) -> None:
 def _unanswered(hook: Hook, told: list[str]) -> Mail:
     """Which of these requests have no answer; the hub is asked only if there are any."""
     hub = hook.me.hub() if told else None
-    requests = [] if hub is None else _messages(hub, f"/v1/agents/{hook.me.agent_id}/inbox")
+    requests = [] if hub is None else _messages(hub, f"/v1/agents/{hook.me.agent_id}/inbox?peek=1")
     return Mail([one for one in requests if isinstance(one, dict) and one.get("id") in told], [])
 
 

@@ -184,7 +184,7 @@ class Watch:
             return decoded(answer, MessageList).messages
 
         try:
-            waiting = await asked(f"/v1/agents/{quote(seat.agent.id, safe='')}/inbox")
+            waiting = await asked(f"/v1/agents/{quote(seat.agent.id, safe='')}/inbox?peek=1")
             replies = await asked("/v1/messages?state=unread&limit=20")
         except PeerlineError:
             self._hint.set()

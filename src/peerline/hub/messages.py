@@ -162,8 +162,9 @@ class Messages:
         now = self._now()
         return self._store.write(lambda tx: _moved(tx, tx.messages.get(message_id), move, now))
 
-    def inbox(self, agent: Agent) -> Later[list[Message]]:
-        """The agent's open requests in order; acknowledges nothing."""
+    def inbox(self, agent: Agent, *, peek: bool = False) -> Later[list[Message]]:
+        """The agent's open requests in order; acknowledges nothing. A `peek` only looks what is there: nobody has read
+        it then."""
         now = self._now()
 
         def work(tx: Tx) -> list[Message]:
@@ -177,7 +178,8 @@ class Messages:
                 for message in listed.result():
                     self._facts.observed(message.number, Observed.READ, agent.id, "inbox")
 
-        later.then(read)
+        if not peek:
+            later.then(read)
         return later
 
     def sent(self, agent: Agent, state: str, most: int) -> Later[list[Message]]:

@@ -36,7 +36,13 @@ class AgentRoutes:
             ),
             Route("POST", "/v1/agents/{id}/heartbeat", Proof.AGENT, self.heartbeat, (), "Renew the session's lease."),
             Route(
-                "GET", "/v1/agents/{id}/inbox", Proof.AGENT, self.inbox, None, "The caller's open requests, in order."
+                "GET",
+                "/v1/agents/{id}/inbox",
+                Proof.AGENT,
+                self.inbox,
+                None,
+                "The caller's open requests, in order.",
+                query=("peek",),
             ),
             Route("DELETE", "/v1/agents/{id}", Proof.AGENT, self.unregister, None, "End the session.", answers=(204,)),
             Route(
@@ -72,7 +78,8 @@ class AgentRoutes:
 
     def inbox(self, call: Call) -> Answer:
         self._own(call)
-        return self._messages.inbox(call.by.agent).map(
+        peek = truth(members(call.request).get("peek"))
+        return self._messages.inbox(call.by.agent, peek=peek).map(
             lambda found: raw_answer(b'{"messages":[%b]}' % b",".join(map(record_json, found)))
         )
 

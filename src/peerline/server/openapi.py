@@ -21,6 +21,7 @@ QUERY: Final[dict[str, Json]] = {
     "waitMs": {"type": "integer", "minimum": 0, "maximum": limits.AWAIT_MAX_MS, "default": 0},
     "agentId": {"type": "string", "minLength": 1, "maxLength": limits.ID},
     "notes": {"type": "boolean", "default": False},
+    "peek": {"type": "boolean", "default": False},
     "presenceOnly": {"type": "boolean", "default": False},
     "project": {"type": "string", "minLength": 1, "maxLength": limits.PROJECT},
 }

@@ -90,6 +90,9 @@ class HubSettings:
         "How hot routes are served: our protocol or plain ASGI.",
         one_of=("protocol", "asgi"),
     )
+    any_file_system: bool = setting(
+        "KXM_ANY_FILE_SYSTEM", False, "1: start also where SQLite is not safe, as on a network file system."
+    )
     daemon: bool = setting("KXM_DAEMON", False, "1: the log is not repeated on stdout.")
     state_root: str = ""
     stale_after_ms: int = AGENT_LEASE_MS

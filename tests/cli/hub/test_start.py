@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from peerline.cli.hub.start import raise_file_limit
+from peerline.cli.hot_output import Failure
+from peerline.cli.hub.start import check_place, raise_file_limit
 from tests.cli.hub.shell import Operator
 from tests.hub_process import KXM, PATIENCE_S, HubProcess, environment
 
@@ -214,3 +215,14 @@ def test_a_socket_is_reached_however_deep_the_state_folder_lies(depth: int, tmp_
     listed = operator.kxm("peer", "list", KXM_SERVER_URL=started.json["url"], XDG_RUNTIME_DIR=str(runtime))
     operator.hub("stop", "--wait-ms", "30000")
     assert listed.code == 0, listed.stderr
+
+
+@pytest.mark.parametrize("kind", ["nfs4", "virtiofs", "9p", "fuse.sshfs"])
+def test_a_store_where_sqlite_is_not_safe_is_refused_with_the_way_out(tmp_path: Path, kind: str) -> None:
+    mounts = tmp_path / "mountinfo"
+    mounts.write_text(f"36 25 0:32 / {tmp_path} rw,relatime shared:1 - {kind} host:/x rw\n")
+    with pytest.raises(Failure, match=kind) as refused:
+        check_place(tmp_path / "kxm.db", mounts)
+    assert refused.value.exit_code == 2
+    mounts.write_text(mounts.read_text().replace(f"- {kind} ", "- ext4 "))
+    check_place(tmp_path / "kxm.db", mounts)

@@ -13,6 +13,8 @@ from typing import Final
 
 import click
 
+from peerline.cli.doctor.finding import Level
+from peerline.cli.doctor.machine import MOUNTS, file_system
 from peerline.cli.hot_output import Failure, usage, write
 from peerline.cli.hot_paths import socket_path
 from peerline.cli.hub.claim import Claim
@@ -67,6 +69,8 @@ def run(settings: HubSettings, env: Mapping[str, str]) -> int:
     Raises:
         Failure: it was refused. Nothing stays but an empty state folder.
     """
+    if not settings.any_file_system:
+        check_place(Path(settings.data_path), MOUNTS)
     found = credentials(settings)
     settings = replace(settings, auth_token=found.auth_token, project_tokens=found.project_tokens)
     raise_file_limit()
@@ -82,6 +86,17 @@ def run(settings: HubSettings, env: Mapping[str, str]) -> int:
         return _run(settings, found, env)
     finally:
         claim.release()
+
+
+def check_place(store: Path, mounts: Path) -> None:
+    """Raises: Failure: the store lies where SQLite's log is not safe: what is acknowledged there could be lost."""
+    if str(store) == ":memory:":
+        return
+    looked = file_system(store, mounts)
+    if looked.level is Level.FAIL:
+        detail = f"{looked.detail}; KXM_ANY_FILE_SYSTEM=1 starts all the same"
+        beside = {"code": "file_system_unsafe", "nextAction": looked.fix}
+        raise Failure(detail, error="hub_start_refused", exit_code=2, beside=beside)
 
 
 def _run(settings: HubSettings, found: Credentials, env: Mapping[str, str]) -> int:

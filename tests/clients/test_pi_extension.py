@@ -1,0 +1,210 @@
+"""The Pi extension in the real client: a request becomes a turn, and the settled answer of that turn is its reply."""
+
+import re
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.clients.model.conversation import Answer, Conversation, Rule, Rules, call, say
+from tests.clients.model.endpoint import Endpoint
+from tests.clients.pi import MODEL, Pi
+from tests.hub_process import PATIENCE_S, Agent, HubProcess, Project, Stream
+
+BODY = "Is 7 prime? The body of a request."
+MARKED = re.compile(r"│ (.*)")
+
+
+@pytest.fixture
+def lead(shop: Project) -> Agent:
+    return shop.register("lead")
+
+
+@pytest.fixture
+def arrivals(lead: Agent) -> Iterator[Stream]:
+    with lead.stream() as stream:
+        yield stream
+
+
+@pytest.fixture
+def pi(hub: HubProcess, model: Endpoint, tmp_path: Path, arrivals: Stream) -> Iterator[Pi]:
+    with Pi(tmp_path / "user", hub, model) as session:
+        _arrived(arrivals)
+        yield session
+
+
+@pytest.mark.requirement("MSG-SETUP-PI-PACKAGE", "MSG-PI-REPLY")
+def test_a_request_starts_a_turn_of_an_idle_session_and_its_settled_answer_is_the_reply(
+    pi: Pi, lead: Agent, model: Endpoint
+) -> None:
+    model.script = Rules(Rule("Is 7 prime", (call("kxm_list"), say("Yes, it is."))))
+    sent = lead.send("builder", BODY)["id"]
+    record = lead.wait(sent)
+    assert (record["status"], record["reply"]["content"]) == ("replied", "Yes, it is.")
+    first, second = [one.conversation for one in model.requests]
+    assert f"│ {BODY}" in first.asked
+    assert "data, not a request from your user" in first.asked
+    assert f'"model": "scripted/{MODEL}"' in second.result
+    event = pi.until(lambda one: one["type"] == "message_start" and one["message"].get("customType") == "kxm-inbound")
+    assert event["message"]["details"] == {"messageId": sent, "from": "lead"}
+    _until(lambda: {"announced", "in turn"} <= set(_facts(lead, sent)), lead, sent)
+
+
+@pytest.mark.requirement(
+    "MSG-PI-ONE-AT-A-TIME", "MSG-PI-ORDER", "MSG-PI-ACK", "MSG-STATE-DELIVERED-PI", "MSG-PI-MODE-NEXTTURN"
+)
+def test_requests_are_worked_on_one_at_a_time_steer_first_and_next_turn_last(
+    pi: Pi, lead: Agent, model: Endpoint
+) -> None:
+    model.script = busy = _Holding("first of all")
+    sent = [lead.send("builder", "first of all")["id"]]
+    busy.begun()
+    for delivery in ("nextTurn", "followUp", "steer"):
+        for number in ("one", "two"):
+            sent.append(lead.send("builder", f"{delivery} {number}", delivery=delivery)["id"])
+    assert {lead.get(one)["status"] for one in sent[1:]} == {"queued"}, "nothing is taken before its turn"
+    busy.go()
+    replies = [lead.wait(one)["reply"]["content"] for one in sent]
+    bodies = ["nextTurn one", "nextTurn two", "followUp one", "followUp two", "steer one", "steer two"]
+    assert replies == [f"answer to {body}" for body in ["first of all", *bodies]]
+    order = [_bodies(one.conversation)[-1] for one in model.requests]
+    assert order == ["first of all", *bodies[4:], *bodies[2:4], *bodies[:2]]
+
+
+@pytest.mark.requirement("MSG-PI-MODE-STEER", "MSG-PI-MODE-FOLLOWUP")
+def test_a_steer_goes_into_the_turn_of_the_user_and_the_others_wait_until_it_rests(
+    pi: Pi, lead: Agent, model: Endpoint
+) -> None:
+    model.script = busy = _Holding("work for the user")
+    pi.prompt("work for the user")
+    busy.begun()
+    later = lead.send("builder", "later", delivery="followUp")["id"]
+    now = lead.send("builder", "now", delivery="steer")["id"]
+    _until(lambda: "announced" in _facts(lead, now), lead, now)
+    assert "announced" not in _facts(lead, later)
+    busy.go()
+    assert lead.wait(now)["reply"]["content"] == "answer to now"
+    assert lead.wait(later)["reply"]["content"] == "answer to later"
+    order = [_bodies(one.conversation) for one in model.requests]
+    assert [bodies[-1] for bodies in order if bodies] == ["now", "later"]
+
+
+def test_a_turn_that_fails_leaves_its_request_unanswered_and_the_next_one_is_worked_on(
+    pi: Pi, lead: Agent, model: Endpoint
+) -> None:
+    model.script = held = _Holding("this one")
+    failed = lead.send("builder", "this one")["id"]
+    held.begun()
+    _until(lambda: lead.get(failed)["status"] == "delivered", lead, failed)
+    pi.abort()
+    pi.until(lambda one: one["type"] == "agent_settled")
+    held.go()
+    assert lead.wait(lead.send("builder", "another")["id"])["reply"]["content"] == "answer to another"
+    assert lead.get(failed)["status"] == "delivered"
+
+
+def test_after_kill_9_in_a_turn_the_next_session_is_the_same_agent_and_replies_once(
+    hub: HubProcess, lead: Agent, arrivals: Stream, model: Endpoint, tmp_path: Path
+) -> None:
+    model.script = held = _Holding(BODY)
+    with Pi(tmp_path / "user", hub, model) as first:
+        agent = _arrived(arrivals)
+        sent = lead.send("builder", BODY)["id"]
+        _until(lambda: lead.get(sent)["status"] == "delivered", lead, sent)
+        held.begun()
+        first.kill()
+        model.script = lambda conversation: Answer("the second session's answer")
+        held.go()
+    with Pi(tmp_path / "user", hub, model):
+        record = lead.wait(sent)
+        assert (record["status"], record["to"]) == ("replied", agent["id"])
+        assert record["reply"]["content"] == "the second session's answer"
+        assert _facts(lead, sent).count("replied") == 1
+
+
+@pytest.mark.requirement("MSG-PI-TRUNCATES")
+def test_an_answer_that_is_too_long_is_cut_and_says_so(pi: Pi, lead: Agent, model: Endpoint) -> None:
+    model.script = lambda conversation: Answer("x" * 40_000)
+    reply = lead.wait(lead.send("builder", BODY)["id"])["reply"]["content"]
+    assert len(reply) == 32_000
+    assert reply.endswith("[cut: the whole answer had 40000 characters]")
+
+
+@pytest.mark.requirement("MSG-CANCEL-PI")
+def test_a_request_that_was_withdrawn_while_it_waited_never_reaches_the_model(
+    pi: Pi, lead: Agent, model: Endpoint
+) -> None:
+    model.script = busy = _Holding("first of all")
+    lead.send("builder", "first of all")
+    busy.begun()
+    withdrawn = lead.send("builder", "not any more")["id"]
+    last = lead.send("builder", "last of all")["id"]
+    assert lead.cancel(withdrawn).status == 200
+    busy.go()
+    assert lead.wait(last)["reply"]["content"] == "answer to last of all"
+    assert all("not any more" not in one.conversation.everything for one in model.requests)
+
+
+def test_what_it_sends_for_a_request_carries_its_chain_and_the_reply_wakes_it(
+    pi: Pi, shop: Project, lead: Agent, model: Endpoint
+) -> None:
+    helper = shop.register("helper")
+    asked = (call("kxm_send", target="helper", content="Which colour?"), say("asked helper"))
+    model.script = Rules(Rule("Is 7 prime", asked))
+    sent = lead.send("builder", BODY)
+    assert lead.wait(sent["id"])["reply"]["content"] == "asked helper"
+    (question,) = helper.inbox()
+    assert (question["hops"], question["path"]) == (sent["hops"] + 1, [lead.id, sent["to"]])
+    read_it = (call("kxm_get", messageId=question["id"]), say("read"))
+    model.script = Rules(Rule("replied to your request", read_it))
+    helper.reply(question["id"], "Blue.")
+    read = model.asked(lambda one: "│ Blue." in one.result)
+    assert "Blue." not in read.conversation.asked, "the announcement has no text"
+
+
+def _arrived(arrivals: Stream) -> Any:
+    """The agent `builder`, once the hub says that it is there."""
+    while True:
+        agent = arrivals.next("presence").data["agent"]
+        if agent["name"] == "builder" and agent["presence"] == "online":
+            return agent
+
+
+def _until(holds: Callable[[], bool], lead: Agent, message_id: str) -> None:
+    """Each look comes after a wait of the hub's own."""
+    for _ in range(200):
+        if holds():
+            return
+        lead.wait(message_id, 200)
+    raise AssertionError("it did not come to that")
+
+
+def _facts(lead: Agent, message_id: str) -> list[str]:
+    return [fact["fact"] for fact in lead.call("GET", f"/v1/messages/{message_id}/trail").json["facts"]]
+
+
+class _Holding:
+    """A model that answers with the newest body; with one that holds `text` it begins, and ends when it may `go`."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._begun, self._go = threading.Event(), threading.Event()
+
+    def __call__(self, conversation: Conversation) -> Answer:
+        body = (_bodies(conversation) or [conversation.asked])[-1]
+        if self._text in body:
+            self._begun.set()
+            self._go.wait(PATIENCE_S)
+        return Answer(f"answer to {body}")
+
+    def begun(self) -> None:
+        assert self._begun.wait(PATIENCE_S), "the model was not asked"
+
+    def go(self) -> None:
+        self._go.set()
+
+
+def _bodies(conversation: Conversation) -> list[str]:
+    return MARKED.findall(conversation.asked)

@@ -117,10 +117,10 @@ class Claude:
         assert ran.returncode == 0, f"{words}: {ran.stdout}{ran.stderr}"
         return ran
 
-    def headless(self, prompt: str, **variables: str) -> Printed:
+    def headless(self, prompt: str, *, allowed: str = TOOLS, **variables: str) -> Printed:
         """One prompt without a terminal, with what every hook said."""
         form = ["--output-format", "stream-json", "--verbose", "--include-hook-events"]
-        may = ["--permission-mode", "dontAsk", "--allowedTools", TOOLS]
+        may = ["--permission-mode", "dontAsk", "--allowedTools", allowed]
         out = self.run("-p", prompt, *form, *may, **variables).stdout
         return Printed([json.loads(line) for line in out.splitlines() if line.startswith("{")])
 

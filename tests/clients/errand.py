@@ -50,4 +50,4 @@ class Errand:
         question, request = self.lead.get(self.sent), self.lead.get(self.asked)
         assert (question["content"], question["fromName"]) == (QUESTION, self.name)
         assert (request["status"], request["reply"]["content"]) == ("replied", ANSWER)
-        assert len({tool for tool in model.requests[0].conversation.tools if "kxm_" in tool}) == 8
+        assert len({tool for tool in model.requests[0].conversation.tools if "kxm_" in tool}) == 10

@@ -26,7 +26,7 @@ def test_a_session_without_mail_is_not_told_anything(claude: Claude, model: Endp
 def test_the_model_is_offered_the_tools_at_once(claude: Claude, model: Endpoint) -> None:
     claude.headless("hello")
     offered = {tool for tool in model.requests[0].conversation.tools if "kxm" in tool}
-    names = ("list", "send", "get", "fanout", "await", "cancel", "inbox", "reply")
+    names = ("list", "send", "get", "fanout", "await", "cancel", "inbox", "reply", "claim", "release")
     assert offered == {f"mcp__plugin_kxm_kxm__kxm_{name}" for name in names}
 
 

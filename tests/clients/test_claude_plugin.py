@@ -1,9 +1,15 @@
-"""What Claude Code's own commands say of the plugin."""
+"""What Claude Code's own commands say of the plugin, and what its hook before an edit says to the model."""
+
+from urllib.parse import quote
 
 import pytest
 
+from peerline.cli.hot_claim import claim_name
 from tests.clients.claude import Claude
+from tests.clients.model.conversation import Rule, Rules, call, say
+from tests.clients.model.endpoint import Endpoint
 from tests.house.tracked import ROOT
+from tests.hub_process import Project
 
 
 @pytest.mark.parametrize("path", ["plugins/kxm", "."])
@@ -26,3 +32,17 @@ def test_where_kxm_is_not_installed_the_session_says_so_and_works(claude: Claude
     printed = claude.headless("hello", PATH="/usr/bin:/bin")
     assert "uv tool install peerline" in "\n".join(printed.hook_outputs("SessionStart"))
     assert printed.result["result"] == "OK"
+
+
+def test_before_an_edit_of_a_file_that_another_claimed_the_model_reads_one_line_and_the_edit_goes_on(
+    claude: Claude, shop: Project, model: Endpoint
+) -> None:
+    path = claude.folder / "a.py"
+    lead = shop.register("lead")
+    lease = quote(claim_name(str(path), "/", str(claude.home)), safe="")
+    assert lead.call("POST", f"/v1/leases/{lease}/acquire", {}).status == 200
+    write = call("Write", file_path=str(path), content="x = 1\n")
+    model.script = Rules(Rule("write it", (write, say("done"))))
+    claude.headless("write it", allowed="Write", KXM_HOOK_WAIT_MS="10000")
+    assert "is claimed by agent lead (until " in model.requests[-1].conversation.everything
+    assert path.read_text() == "x = 1\n"

@@ -219,7 +219,7 @@ def test_a_sends_receipt_is_short(me: AgentSession, lead: Agent) -> None:
 
 def test_tools_of_later_parts_say_that_they_are_not_built(open_session: Open) -> None:
     me = open_session("me", KXM_TOOLS="all")
-    assert len(me.ask("tools/list")["tools"]) == 19
+    assert len(me.ask("tools/list")["tools"]) == 21
     assert me.refused("kxm_workflow_list").startswith("not_built_yet: ")
     context = {"runId": "r", "stageId": "s", "requirementKey": "k", "attempt": 1}
     refused = me.refused("kxm_send", target="lead", content="x", workflowContext=context)

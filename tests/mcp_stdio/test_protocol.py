@@ -53,7 +53,7 @@ def test_all_that_a_client_says_at_once_is_answered(alone: AgentSession) -> None
     alone.write(data)
     alone.write(b"\n")
     assert alone.answer(1)["result"]["serverInfo"]["name"] == "kxm"
-    assert len(alone.answer(2)["result"]["tools"]) == 8
+    assert len(alone.answer(2)["result"]["tools"]) == 10
     assert alone.answer(3)["error"] == {"code": -32601, "message": "method not found: nothing/there"}
 
 
@@ -64,7 +64,7 @@ def test_a_hub_that_is_away_is_named_with_the_next_step_and_the_session_goes_on(
     for part in ("http://127.0.0.1:9", "ECONNREFUSED", "kxm hub start", "/plugin configure kxm@kxm"):
         assert part in text
     assert "t" * 20 not in text
-    assert len(alone.ask("tools/list")["tools"]) == 8
+    assert len(alone.ask("tools/list")["tools"]) == 10
 
 
 def test_a_setting_that_does_not_fit_is_told_on_stderr_alone(tmp_path: Path, sessions: list[AgentSession]) -> None:

@@ -75,7 +75,13 @@ def test_no_hook_and_no_monitor_holds_an_option_which_a_shell_would_read() -> No
 
 def test_every_hook_is_bounded_and_runs_the_plugins_script_without_a_shell() -> None:
     found = hooks()
-    assert {event for event, _ in found} == {"SessionStart", "UserPromptSubmit", "PermissionRequest", "Stop"}
+    assert {event for event, _ in found} == {
+        "SessionStart",
+        "UserPromptSubmit",
+        "PermissionRequest",
+        "PreToolUse",
+        "Stop",
+    }
     for _, hook in found:
         assert hook["type"] == "command"
         assert 1 <= hook["timeout"] <= 10

@@ -1,4 +1,4 @@
-"""`kxm hook session-start|prompt|permission|stop`: what a client's session is told at the moments its hooks run.
+"""`kxm hook session-start|prompt|permission|edit|stop`: what a client's session is told at the moments its hooks run.
 
 Silent when there is nothing to say, exit 0 whatever happens: a hub that is away must never hold a session up.
 """
@@ -10,6 +10,7 @@ import sys
 from time import time
 
 from peerline.cli.hot_brief import Mail, fitted, named, owed, waiting
+from peerline.cli.hot_claim import claim_name, edited, warning
 from peerline.cli.hot_http import Connection, ConnectionLost, Unreachable
 from peerline.cli.hot_json import dumps, loads
 from peerline.cli.hot_output import Failure
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 STDIN_BYTES = 4 << 20
 CALL_MS = 120  # a brief is there within 300 ms or not at all; KXM_HOOK_WAIT_MS for a machine that is slower
-HELP = """Usage: kxm hook session-start|prompt|permission|stop [--client claude|codex|gemini]
+HELP = """Usage: kxm hook session-start|prompt|permission|edit|stop [--client claude|codex|gemini]
 
 What a client's plugin runs: reads the hook's JSON from standard input and prints what the session should know of
 waiting requests and unread replies, if anything. Always exits 0.
@@ -150,6 +151,19 @@ def _permission(hook: Hook) -> None:
     hook.report(_unanswered(hook, list(told)).ids, "in turn", ASKS)
 
 
+def _edit(hook: Hook) -> None:
+    """Before a file is written that another agent has claimed: one line. It decides nothing."""
+    path = edited(hook.input)
+    hub = None if path is None else hook.me.hub()
+    if path is None or hub is None:
+        return
+    folder = hook.input.get("cwd")
+    name = claim_name(path, folder if isinstance(folder, str) else os.getcwd(), os.environ.get("HOME", ""))
+    answer = _asked_quietly(hub, "GET", "/v1/leases", None)
+    if answer and (line := warning(answer.get("leases"), name, hook.me.agent_id)):
+        hook.say("PreToolUse", line)
+
+
 def _stop(hook: Hook) -> None:
     """Let the turn go on, once, while a request that the session was told of has no answer."""
     if hook.input.get("stop_hook_active"):
@@ -172,6 +186,7 @@ EVENTS: dict[str, Callable[[Hook], None]] = {
     "session-start": _session_start,
     "prompt": _prompt,
     "permission": _permission,
+    "edit": _edit,
     "stop": _stop,
 }
 

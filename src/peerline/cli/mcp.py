@@ -139,6 +139,7 @@ class Desk:
             key_file=self._key_file,
             record_file=self._record_file,
             watched=self._watched,
+            claim_name=self._claim_name,
             write=private_write,
             read=read_object,
         )
@@ -163,6 +164,11 @@ class Desk:
         from peerline.cli.hot_record import plain
 
         return f"{self._caller.root}/sessions/{session_id}.json" if plain(session_id) else None
+
+    def _claim_name(self, path: str) -> str:
+        from peerline.cli.hot_claim import claim_name
+
+        return claim_name(path, self._env.get("CLAUDE_PROJECT_DIR") or ".", self._env.get("HOME", ""))
 
     def _watched(self, session_id: str | None) -> bool:
         path = None if session_id is None else self._record_file(session_id)

@@ -52,5 +52,7 @@ def held(before: Lease | None, *, by: AgentId, token: int) -> Lease:
     if before is None:
         raise LeaseNotFound("lease not found")
     if before.holder != by or before.fencing_token != token:
-        raise LeaseSuperseded("lease was taken over; stop using what it protects", nextAction="acquire_it_again")
+        raise LeaseSuperseded(
+            "lease was taken over; stop using what it protects", nextAction="stop_the_work_it_protected"
+        )
     return before

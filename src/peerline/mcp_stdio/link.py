@@ -62,6 +62,11 @@ class Link:
             raise self._trouble
         return self._hub
 
+    @property
+    def here(self) -> AsyncHub | None:
+        """The hub, if this session is registered now."""
+        return self._hub
+
     async def run(self) -> None:
         """Be on the hub until cancelled; then leave it."""
         failures = 0

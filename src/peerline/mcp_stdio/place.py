@@ -18,8 +18,8 @@ class Place:
     """`url` is how people name the hub; `addresses` are the ways there, the best one first, looked up anew each time.
 
     `token` and `renewed_token` may block and raise NoToken or Unreachable; the second asks for another one because the
-    first was refused. `watched` says whether a monitor of that client session runs. `write` replaces a private file in
-    one step; `read` gives the object in one, or nothing.
+    first was refused. `watched` says whether a monitor of that client session runs; `claim_name` names a file alike for
+    all who may edit it. `write` replaces a private file in one step; `read` gives the object in one, or nothing.
     """
 
     url: str
@@ -35,5 +35,6 @@ class Place:
     key_file: Callable[[str], str]
     record_file: Callable[[str], str | None]
     watched: Callable[[str | None], bool]
+    claim_name: Callable[[str], str]
     write: Callable[[str, bytes], None]
     read: Callable[[str], dict[str, Any]]

@@ -8,9 +8,11 @@ from typing import Any, Final
 
 from peerline.client.records import Message, Registered
 from peerline.client.surroundings import Surroundings
+from peerline.core.errors import PeerlineError
 from peerline.core.fence import visible
 from peerline.mcp_stdio import results, rpc
 from peerline.mcp_stdio.channel import METHOD, outcome_params
+from peerline.mcp_stdio.claims import KEPT_EVERY_S, Claims
 from peerline.mcp_stdio.codex_queue import CodexQueue
 from peerline.mcp_stdio.codex_thread import live
 from peerline.mcp_stdio.deliveries import Deliveries
@@ -72,7 +74,17 @@ class Server:
             on_registered=self._registered,
             world=world,
         )
-        self._desk = Desk(place=place, link=link, inbox=inbox, outcomes=outcomes, reports=self._reports, world=world)
+        self._world, self._link = world, link
+        self._claims = Claims(place.claim_name, self._renamed)
+        self._desk = Desk(
+            place=place,
+            link=link,
+            inbox=inbox,
+            outcomes=outcomes,
+            reports=self._reports,
+            claims=self._claims,
+            world=world,
+        )
 
     async def run(self, greeted: Greeted) -> None:
         """Serve until the client, its process or a signal ends it; then leave the hub."""
@@ -84,13 +96,17 @@ class Server:
             self._take(line)
         self._got(greeted.rest, ended=False)
         Reader(self._stdin, self._got)
+        keeping = asyncio.create_task(self._keep_claims())
         try:
             await self._end.wait()
         finally:
             parent.close()
+            keeping.cancel()
             if self._codex is not None:
                 self._codex.stop()
             await self._reports.finish()
+            if self._claims and (hub := self._link.here) is not None:
+                await self._claims.leave(hub)
             running = [*self._calls.values(), *([self._linked] if self._linked else [])]
             for task in running:
                 task.cancel()
@@ -98,6 +114,16 @@ class Server:
                 await asyncio.wait(running)
             self._record.remove()
             self._writer.close()
+
+    async def _keep_claims(self) -> None:
+        """For as long as the session lives; while the hub is away its leases run on, and are asked for anew."""
+        while True:
+            await self._world.sleep(KEPT_EVERY_S)
+            if self._claims and (hub := self._link.here) is not None:
+                try:
+                    await self._claims.keep(hub)
+                except PeerlineError:
+                    pass  # the next time
 
     def _got(self, chunk: bytes, ended: bool = True) -> None:
         if not chunk:

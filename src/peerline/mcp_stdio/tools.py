@@ -14,6 +14,7 @@ from peerline.core.limits import AWAIT_MAX_MS, FANOUT_WAIT_MAX_MS
 from peerline.mcp_stdio import results, troubles
 from peerline.mcp_stdio.arguments import checked
 from peerline.mcp_stdio.chain import Chains
+from peerline.mcp_stdio.claims import Claims
 from peerline.mcp_stdio.fanout import fanned_out
 from peerline.mcp_stdio.inbox import Inbox, Outcomes
 from peerline.mcp_stdio.link import Link
@@ -35,6 +36,7 @@ class Desk:
     inbox: Inbox
     outcomes: Outcomes
     reports: Reports
+    claims: Claims
     chains: Chains = field(default_factory=Chains)
     world: Surroundings
 
@@ -163,6 +165,22 @@ async def _reply(desk: Desk, given: Arguments, progress: Progress | None) -> Res
     )
 
 
+async def _claim(desk: Desk, given: Arguments, progress: Progress | None) -> Result:
+    return results.of(await desk.claims.claim(await desk.link.hub(), _paths(given)))
+
+
+async def _release(desk: Desk, given: Arguments, progress: Progress | None) -> Result:
+    paths = _paths(given) if "paths" in given else None
+    return results.of(await desk.claims.release(await desk.link.hub(), paths))
+
+
+def _paths(given: Arguments) -> list[str]:
+    paths: list[str] = given["paths"]
+    if any(not path.strip() or "\0" in path for path in paths):
+        raise Invalid("paths must be paths of files")
+    return paths
+
+
 def _no_context(given: Arguments) -> None:
     if "workflowContext" in given:
         raise Invalid("not_built_yet: workflowContext comes with workflows in a later release; send without it")
@@ -177,4 +195,6 @@ ACTS: Final[Mapping[str, Callable[[Desk, Arguments, Progress | None], Awaitable[
     "kxm_cancel": _cancel,
     "kxm_inbox": _inbox,
     "kxm_reply": _reply,
+    "kxm_claim": _claim,
+    "kxm_release": _release,
 }

@@ -65,6 +65,7 @@ _CONTEXT: Final[Schema] = {
     "required": ["runId", "stageId", "requirementKey", "attempt"],
     "additionalProperties": False,
 }
+_PATH: Final = _text("path of a file")
 _TTL: Final = _integer(limits.TTL_MIN_MS, limits.TTL_MAX_MS, "life of the request; default 24 hours")
 _KEY: Final = "makes an exact retry return the first request; not a workflow security or evidence binding"
 
@@ -156,6 +157,20 @@ CORE: Final[tuple[Tool, ...]] = (
         "Answer a request from kxm_inbox or a channel event, once, with its message_id. The text goes to that agent.",
         {"messageId": _ID, "content": _text("the answer, up to 32000 characters")},
         ("messageId", "content"),
+        core=True,
+    ),
+    Tool(
+        "kxm_claim",
+        "Say which files you are about to change. Nothing is locked: other agents' sessions are warned before they "
+        "edit one, until kxm_release or this session's end. One that another agent claimed is refused, with its name.",
+        {"paths": _list(_PATH, 1, limits.CLAIMED_PATHS)},
+        ("paths",),
+        core=True,
+    ),
+    Tool(
+        "kxm_release",
+        "Give claimed files back; without paths, all.",
+        {"paths": _list(_PATH, 1, limits.CLAIMED_PATHS)},
         core=True,
     ),
 )

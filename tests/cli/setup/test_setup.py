@@ -302,7 +302,7 @@ def test_a_record_that_cannot_be_read_stops_everything(shell: Home) -> None:
 def test_what_the_written_command_offers_is_asked_of_it(shell: Home) -> None:
     found = serves(installed(shell.env), shell.env)
     assert found.ok is True
-    assert "offers 8 tools" in found.text
+    assert "offers 10 tools" in found.text
     assert shell.tree() == {}
 
 

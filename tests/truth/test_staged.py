@@ -345,7 +345,12 @@ REFUSALS: list[tuple[Callable[[Agent, Agent], Answer], str, str, str]] = [
     (full_pair, "pair_held", "are held until a person lets them go", "ask_a_person_to_continue"),
     (wrong_project, "target_not_found", "online target not found: stranger", "list_agents_or_allow_offline"),
     (not_there, "target_not_found", "online target not found: reviewer", "list_agents_or_allow_offline"),
-    (stale_lease, "lease_superseded", "lease was taken over; stop using what it protects", "stop_the_work_it_protected"),
+    (
+        stale_lease,
+        "lease_superseded",
+        "lease was taken over; stop using what it protects",
+        "stop_the_work_it_protected",
+    ),
     (foreign_lease, "lease_held", "lease is held by reviewer", "wait_until_it_expires"),
 ]
 

@@ -10,6 +10,7 @@ const SETTLED_WITHOUT_US = 2;
 
 interface Current {
   message: Message;
+  injected: boolean;
   started: boolean;
   settled: number;
   text: string;
@@ -28,6 +29,7 @@ export class Inbound {
   private pending: Message[] = [];
   private known = new Set<string>();
   private current: Current | undefined;
+  private stopped = false;
   private work = new Set<Promise<void>>();
 
   constructor(hub: Hub, session: Session) {
@@ -38,6 +40,11 @@ export class Inbound {
   /** The request that the model is at work on: what it sends meanwhile continues that chain. */
   get active(): Message | undefined {
     return this.current?.started ? this.current.message : undefined;
+  }
+
+  /** Whether none is with the session or on its way there. */
+  get resting(): boolean {
+    return !this.current;
   }
 
   add(message: Message): void {
@@ -55,10 +62,10 @@ export class Inbound {
   /** Give the next one to the session. What is not a steer waits until the session rests. */
   next(): void {
     const message = this.pending[0];
-    if (!message || this.current || !this.hub.open) return;
+    if (!message || this.current || this.stopped) return;
     if (message.delivery !== "steer" && !this.session.idle()) return;
     this.pending.shift();
-    this.current = { message, started: false, settled: 0, text: "", failed: false };
+    this.current = { message, injected: false, started: false, settled: 0, text: "", failed: false };
     this.keep(this.inject(this.current));
   }
 
@@ -77,7 +84,7 @@ export class Inbound {
     const current = this.current;
     if (current && !current.started) {
       // Pi's queue may have been cleared under it; a message on its way to a new turn gets one settling of grace.
-      if (++current.settled >= SETTLED_WITHOUT_US) {
+      if (current.injected && ++current.settled >= SETTLED_WITHOUT_US) {
         this.current = undefined;
         this.pending.unshift(current.message);
       }
@@ -89,8 +96,9 @@ export class Inbound {
     this.next();
   }
 
-  /** What is under way, replies before all, given a moment to end. */
+  /** Begin nothing more; what is under way, replies before all, is given a moment to end. */
   async drain(ms: number): Promise<void> {
+    this.stopped = true;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
     await Promise.race([Promise.allSettled([...this.work]), late]);
@@ -105,7 +113,7 @@ export class Inbound {
   private async inject(current: Current): Promise<void> {
     const id = current.message.id;
     const message = await this.untilTaken(() => this.hub.get(id));
-    if (!this.hub.open) return;
+    if (this.stopped) return;
     if (!message || final(message)) {
       this.current = undefined;
       return this.next();
@@ -113,6 +121,7 @@ export class Inbound {
     current.message = message;
     const deliverAs = message.delivery === "steer" ? "steer" : "followUp";
     const details = { messageId: id, from: message.fromName };
+    current.injected = true;
     this.session.inject(content(message), details, deliverAs);
     await this.hub.fact(id, "announced");
   }

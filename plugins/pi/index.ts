@@ -12,7 +12,9 @@ const OUTCOME_TYPE = "kxm-outcome";
 export default function (pi: any) {
   let hub: Hub | undefined;
   let inbound: Inbound | undefined;
+  let tell = () => {};
   const awaited = new Set<string>();
+  const ends = new Map<string, Message>();
 
   const stop = async () => {
     const [closing, draining] = [hub, inbound];
@@ -41,13 +43,26 @@ export default function (pi: any) {
       if (kind === "message") {
         queue.add(data.message);
         queue.next();
-      } else if (kind === "cancelled" || kind === "expired") queue.drop(data.message?.id);
-      else if (kind === "reply") answered(data.message);
+        return;
+      }
+      if (kind === "cancelled" || kind === "expired") queue.drop(data.message.id);
+      if (kind === "reply" || kind === "expired") ended(data.message);
     };
-    const answered = (message: Message) => {
-      if (message.from !== mine.agentId || awaited.has(message.id)) return;
-      const id = visible(message.id, 80);
-      const content = `KXM: ${visible(message.toName, 80)} replied to your request. Read it: kxm_get with messageId "${id}".`;
+    // An end of a request of ours waits until the session rests: told in a turn it would change that turn's answer.
+    const ended = (message: Message) => {
+      if (message.from === mine.agentId) ends.set(message.id, message);
+      tell();
+    };
+    tell = () => {
+      if (hub !== mine || !queue.resting || !ctx.isIdle()) return;
+      for (const message of ends.values()) if (!awaited.has(message.id)) announce(message);
+      ends.clear();
+    };
+    const announce = (message: Message) => {
+      const [id, name] = [visible(message.id, 80), visible(message.toName, 80)];
+      const content = message.reply
+        ? `KXM: ${name} replied to your request. Read it: kxm_get with messageId "${id}".`
+        : `KXM: your request ${id} to ${name} expired without a reply.`;
       const details = { messageId: message.id, from: message.toName };
       pi.sendMessage({ customType: OUTCOME_TYPE, content, display: true, details }, { triggerTurn: true, deliverAs: "followUp" });
       void mine.fact(message.id, "announced");
@@ -69,7 +84,10 @@ export default function (pi: any) {
     inbound?.ended(said.join("\n"), last.stopReason === "error" || last.stopReason === "aborted");
   });
 
-  pi.on("agent_settled", () => inbound?.settled());
+  pi.on("agent_settled", () => {
+    inbound?.settled();
+    tell();
+  });
 
   const peers = {
     hub: () => {

@@ -18,7 +18,7 @@ export interface Peers {
   hub(): Hub;
   /** The request at hand, if the model is at work on one. */
   active(): Message | undefined;
-  /** Replies that a tool waits for need no announcement. */
+  /** Requests of ours whose ends need no announcement: a tool waits for them, or has shown them. */
   awaited: Set<string>;
 }
 
@@ -76,7 +76,9 @@ export function tools(peers: Peers): Tool[] {
       parameters: object(ID, ["messageId"]),
       run: async (given) => {
         const message = await peers.hub().get(given.messageId);
-        if (message.reply && message.from === peers.hub().agentId) await peers.hub().fact(message.id, "read");
+        const answered = message.reply && message.from === peers.hub().agentId;
+        if (answered) peers.awaited.add(message.id);
+        if (answered) await peers.hub().fact(message.id, "read");
         return one(message);
       },
     },
@@ -136,16 +138,18 @@ export function tools(peers: Peers): Tool[] {
   async function wait(id: string, ms: number, signal: AbortSignal | undefined): Promise<Message> {
     const until = Date.now() + ms;
     peers.awaited.add(id);
+    let shown = false;
     try {
       for (;;) {
         const left = Math.max(0, Math.min(25_000, until - Date.now()));
         const path = `/v1/messages/${encodeURIComponent(id)}?waitMs=${left}`;
         const { message } = await peers.hub().call("GET", path, undefined, signal, left + 10_000);
-        if (final(message) && message.reply) await peers.hub().fact(id, "read");
-        if (final(message) || Date.now() >= until) return message;
+        shown = final(message);
+        if (shown && message.reply) await peers.hub().fact(id, "read");
+        if (shown || Date.now() >= until) return message;
       }
     } finally {
-      peers.awaited.delete(id);
+      if (!shown) peers.awaited.delete(id);
     }
   }
 }

@@ -1,6 +1,7 @@
 """The Pi extension in the real client: a request becomes a turn, and the settled answer of that turn is its reply."""
 
 import re
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.clients.model.conversation import Answer, Conversation, Rule, Rules, call, say
+from tests.clients.model.conversation import Answer, Conversation, Now, Rule, Rules, call, say
 from tests.clients.model.endpoint import Endpoint
 from tests.clients.pi import MODEL, Pi
 from tests.hub_process import PATIENCE_S, Agent, HubProcess, Project, Stream
@@ -124,6 +125,37 @@ def test_after_kill_9_in_a_turn_the_next_session_is_the_same_agent_and_replies_o
         assert _facts(lead, sent).count("replied") == 1
 
 
+def test_an_answer_that_the_hub_was_not_there_to_take_is_sent_when_it_is_back(
+    hub: HubProcess, pi: Pi, lead: Agent, arrivals: Stream, model: Endpoint
+) -> None:
+    model.script = held = _Holding(BODY)
+    sent = lead.send("builder", BODY)["id"]
+    held.begun()
+    _until(lambda: lead.get(sent)["status"] == "delivered", lead, sent)
+    hub.environment["KXM_PORT"] = str(hub.address[1])
+    hub.stop(signal.SIGKILL)
+    held.go()
+    pi.until(lambda one: one["type"] == "agent_settled")
+    hub.start()
+    again = lead.project.register("lead", resume=lead.key)
+    record = again.wait(sent)
+    assert (record["status"], record["reply"]["content"]) == ("replied", f"answer to {BODY}")
+    second = again.send("builder", "another")["id"]
+    assert again.wait(second)["reply"]["content"] == "answer to another"
+
+
+def test_of_two_sessions_with_one_name_the_second_gets_another_and_each_its_own_requests(
+    hub: HubProcess, pi: Pi, lead: Agent, arrivals: Stream, model: Endpoint, tmp_path: Path
+) -> None:
+    with Pi(tmp_path / "other", hub, model):
+        while not (other := arrivals.next("presence").data["agent"])["name"].startswith("builder-"):
+            pass
+        model.script = lambda conversation: Answer(f"answer to {_bodies(conversation)[-1]}")
+        sent = [lead.send(name, f"for {name}")["id"] for name in (other["name"], "builder")]
+        replies = [lead.wait(one)["reply"]["content"] for one in sent]
+    assert replies == [f"answer to for {other['name']}", "answer to for builder"]
+
+
 @pytest.mark.requirement("MSG-PI-TRUNCATES")
 def test_an_answer_that_is_too_long_is_cut_and_says_so(pi: Pi, lead: Agent, model: Endpoint) -> None:
     model.script = lambda conversation: Answer("x" * 40_000)
@@ -162,6 +194,37 @@ def test_what_it_sends_for_a_request_carries_its_chain_and_the_reply_wakes_it(
     helper.reply(question["id"], "Blue.")
     read = model.asked(lambda one: "│ Blue." in one.result)
     assert "Blue." not in read.conversation.asked, "the announcement has no text"
+
+
+def test_a_reply_that_the_model_waited_for_is_not_announced_as_well(
+    pi: Pi, shop: Project, lead: Agent, model: Endpoint
+) -> None:
+    helper = shop.register("helper")
+
+    def answered(now: Now) -> str:
+        message_id = "msg_" + now.result.partition("msg_")[2][:32]
+        helper.reply(message_id, "Blue.")
+        return message_id
+
+    ask = (
+        call("kxm_send", target="helper", content="Which?"),
+        call("kxm_await", messageId=answered),
+        say("It is blue."),
+    )
+    model.script = Rules(Rule("Is 7 prime", ask))
+    assert lead.wait(lead.send("builder", BODY)["id"])["reply"]["content"] == "It is blue."
+    assert "│ Blue." in model.requests[2].conversation.result
+    assert lead.wait(lead.send("builder", "another")["id"])["reply"]["content"] == "OK"
+    assert all("replied to your request" not in one.conversation.everything for one in model.requests)
+
+
+def test_a_request_of_ours_that_expired_is_told(pi: Pi, shop: Project, model: Endpoint) -> None:
+    shop.register("helper")
+    model.script = Rules(
+        Rule("ask helper", (call("kxm_send", target="helper", content="Which?", ttlMs=1_000), say("asked")))
+    )
+    pi.prompt("ask helper")
+    model.asked(lambda one: "to helper expired without a reply" in one.asked)
 
 
 def _arrived(arrivals: Stream) -> Any:

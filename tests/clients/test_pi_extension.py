@@ -227,6 +227,35 @@ def test_a_request_of_ours_that_expired_is_told(pi: Pi, shop: Project, model: En
     model.asked(lambda one: "to helper expired without a reply" in one.asked)
 
 
+def test_the_other_tools_ask_several_withdraw_and_say_that_no_inbox_is_needed(
+    pi: Pi, shop: Project, model: Endpoint
+) -> None:
+    helper = shop.register("helper")
+    model.script = Rules(
+        Rule(
+            "use them",
+            (
+                call("kxm_inbox"),
+                call("kxm_fanout", targets=["helper", "nobody"], content="Which?", timeoutMs=40_000),
+                call("kxm_send", target="helper", content="Forget it?"),
+                call("kxm_cancel", messageId=lambda now: "msg_" + now.result.partition("msg_")[2][:32]),
+                say("done"),
+            ),
+        )
+    )
+    with helper.stream() as stream:
+        pi.prompt("use them")
+        helper.reply(stream.next("message").message["id"], "Blue.")
+        withdrawn = stream.next("cancelled").message
+    assert withdrawn["content"] == "Forget it?"
+    pi.until(lambda one: one["type"] == "agent_settled")
+    results = [one.conversation.result for one in model.requests]
+    assert "becomes a turn by itself" in results[1]
+    assert "│ Blue." in results[2]
+    assert "code=target_not_found" in results[2]
+    assert '"status": "cancelled"' in results[4]
+
+
 def _arrived(arrivals: Stream) -> Any:
     """The agent `builder`, once the hub says that it is there."""
     while True:

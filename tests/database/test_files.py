@@ -4,12 +4,13 @@ import os
 import stat
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import apsw
 import pytest
 
-from peerline.database.checkpoint import FORCE_PAGES, START_PAGES, Checkpoints
+from peerline.database.checkpoint import FORCE_PAGES, START_PAGES, STOP_PAGES, Checkpoints
 from peerline.database.connection import NotOurs, UnsafeFile, open_reader, open_writer, prepare
 from peerline.database.lock import FileLock, Held
 
@@ -136,4 +137,42 @@ def test_a_forgotten_reader_makes_the_log_an_alarm_and_not_a_full_disk(tmp_path:
     reader.execute("COMMIT").fetchall()
     assert checkpoints.force(connection, alarms.append), "and all is well once the reader lets go"
     reader.close()
+    connection.close()
+
+
+def test_the_background_at_work_is_waited_for_and_not_taken_for_another_process(tmp_path: Path) -> None:
+    path = tmp_path / "hub.db"
+    prepare(path)
+    connection = open_writer(str(path))
+    checkpoints = Checkpoints(str(path))
+    connection.set_wal_hook(checkpoints.committed)
+    connection.execute("CREATE TABLE t (text)").fetchall()
+    alarms: list[int] = []
+    forced: list[bool] = []
+    began = threading.Event()
+
+    def force() -> None:
+        began.set()
+        forced.append(checkpoints.force(connection, alarms.append))
+
+    with checkpoints._moving:  # as the background holds it while a slow disk takes its pages
+        checkpoints.pages = STOP_PAGES
+        writer = threading.Thread(target=force)
+        writer.start()
+        assert began.wait(30)
+    writer.join(30)
+    assert (forced, alarms, checkpoints.pages) == ([True], [], 0)
+    checkpoints.stop()
+    connection.close()
+
+
+def test_the_background_is_asked_once_for_each_four_megabytes(tmp_path: Path) -> None:
+    checkpoints = Checkpoints(":memory:")
+    connection = apsw.Connection(":memory:")
+    asked = 0
+    for pages in [*range(1, 5_001), *range(1, 1_501)]:  # the log grows, then begins anew
+        checkpoints.committed(connection, "main", pages)
+        asked += checkpoints._wanted.is_set()
+        checkpoints._wanted.clear()
+    assert asked == 6
     connection.close()

@@ -24,6 +24,9 @@ class Checkpoints:
         self.reason: apsw.Error = HELD  # why the log is not moved, should it become too long
         self._next_force = FORCE_PAGES
         self._path, self._vfs = path, vfs
+        self._asked_at = 0  # the log's length when the background was last asked for a checkpoint
+        self._moving = threading.Lock()  # our two checkpoints take turns; SQLite would call the other one busy
+        self._forcing = False
         self._wanted = threading.Event()
         self._stopping = False
         self._thread: threading.Thread | None = None
@@ -34,7 +37,10 @@ class Checkpoints:
     def committed(self, connection: apsw.Connection, name: str, pages: int) -> int:
         """SQLite's WAL hook: called by the writer's connection after each commit that wrote."""
         self.pages = pages
-        if pages >= START_PAGES:
+        if pages < self._asked_at:
+            self._asked_at = 0  # it began anew
+        if pages - self._asked_at >= START_PAGES:
+            self._asked_at = pages
             self._wanted.set()
         return apsw.SQLITE_OK
 
@@ -49,6 +55,12 @@ class Checkpoints:
         Raises:
             apsw.IOError: an fsync failed; the process must end.
         """
+        self._forcing = True
+        with self._moving:
+            self._forcing = False
+            return self._force(connection, alarm)
+
+    def _force(self, connection: apsw.Connection, alarm: Callable[[int], None]) -> bool:
         connection.set_busy_timeout(FORCE_WAIT_MS)
         try:
             left, moved = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_RESTART)
@@ -78,8 +90,11 @@ class Checkpoints:
                 self._wanted.clear()
                 if self._stopping:
                     return
+                if self._forcing:
+                    continue  # the writer is about to do more than this
                 try:
-                    connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+                    with self._moving:
+                        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
                 except apsw.BusyError:
                     continue
                 except apsw.Error as error:

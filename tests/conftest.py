@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,6 +16,14 @@ _numbers = itertools.count(1)
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # A shell starts what runs in the background with SIGINT ignored, nohup with SIGHUP; all below would inherit that.
+    for ignored, normal in (
+        (signal.SIGINT, signal.default_int_handler),
+        (signal.SIGHUP, signal.SIG_DFL),
+        (signal.SIGTERM, signal.SIG_DFL),
+    ):
+        if signal.getsignal(ignored) is signal.SIG_IGN:
+            signal.signal(ignored, normal)
     config.addinivalue_line("markers", "requirement(id, ...): promises of the seeds that this test proves")
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from peerline.core.agent import Agent
+from peerline.core.errors import PeerlineError
 from peerline.core.ids import Millis
 from peerline.core.message import Message
 from peerline.core.trail import Observed
@@ -104,9 +105,12 @@ class Feed:
                 return
             try:
                 events, oldest_owed = opened.result()
+            except PeerlineError:
+                out.close()  # the client comes back and asks the store again
+                return
             except Exception:
                 out.close()
-                return
+                raise  # ours, not the store's answer: whoever settles it logs it
             if self._owed_until is None:
                 self.token = min(self.token, events)  # a token from another store must not hide what is to come
             else:
@@ -141,9 +145,12 @@ class Feed:
             return
         try:
             own, queued = page.result()
-        except Exception:
+        except PeerlineError:
             out.close()  # the client comes back and asks the store again
             return
+        except Exception:
+            out.close()
+            raise  # ours, not the store's answer: whoever settles it logs it
         for number, kind, message in own:
             if out.paused:
                 return

@@ -11,9 +11,8 @@ from peerline.core.errors import StorageFull
 # Acknowledgements, replies, expiry and the checkpoint that lets the log start anew all have to fit.
 KEEP_BYTES: Final = 16 << 20
 KEEP_SHARE: Final = 4  # of a small disk no more than a quarter
-
-
-LOOK_S: Final = 0.1  # at full speed 100 MB a second would be needed to miss the margin
+LOOK_S: Final = 0.1  # between two looks at a disk with plenty left
+PLENTY_BYTES: Final = 4 * KEEP_BYTES  # with less than this every call looks: a fast sender could pass the margin
 
 
 def room(path: Path, monotonic: Callable[[], float] = time.monotonic) -> Callable[[], None]:
@@ -23,12 +22,12 @@ def room(path: Path, monotonic: Callable[[], float] = time.monotonic) -> Callabl
         StorageFull: less is left than open work may need.
     """
 
-    looked, left, enough = 0.0, 0, True
+    looked, left, enough = 0.0, 0, True  # nothing known yet: the first call looks
 
     def require() -> None:
         nonlocal looked, left, enough
         now = monotonic()
-        if now - looked >= LOOK_S or not enough:
+        if now - looked >= LOOK_S or left < PLENTY_BYTES:
             looked = now
             try:
                 disk = os.statvfs(path)

@@ -9,7 +9,7 @@ import pytest
 
 from peerline.client.async_hub import AsyncHub
 from peerline.core.errors import LeaseHeld
-from peerline.mcp_stdio.claims import Claims
+from peerline.tools.claims import Claims
 from tests.hub_process import Agent, Project
 from tests.mcp_stdio.conftest import Open
 from tests.mcp_stdio.session import AgentSession

@@ -11,8 +11,8 @@ from peerline.client.events import Event
 from peerline.client.records import Message
 from peerline.mcp_stdio.channel import outcome_params
 from peerline.mcp_stdio.deliveries import Deliveries
-from peerline.mcp_stdio.inbox import Inbox, Outcomes
-from peerline.mcp_stdio.reports import Reports
+from peerline.tools.inbox import Inbox, Outcomes
+from peerline.tools.reports import Reports
 from tests.client.scripted_hub import CLOSE, Reply, ScriptedHub, World, message, refuse
 from tests.mcp_stdio.records import a_message
 

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from peerline.mcp_stdio import rpc
-from peerline.mcp_stdio.handshake import INSTRUCTIONS, introduce, label
+from peerline.mcp_stdio.handshake import introduce, label
+from peerline.tools.introduction import INSTRUCTIONS
 
 
 def answered(method: str, params: dict[str, Any], notice: str = "") -> Any:

@@ -118,6 +118,7 @@ def test_a_cancelled_request_leaves_the_inbox(me: AgentSession, open_session: Op
 def test_a_wait_ends_with_the_reply_and_is_not_announced_too(me: AgentSession, lead: Agent) -> None:
     sent = me.call("kxm_send", target="lead", content="?")["messageId"]
     waiting = me.begin_call("kxm_await", {"progressToken": "p"}, messageId=sent)
+    me.call("kxm_list")  # calls begin in order: by its answer the wait is under way
     with lead.stream() as stream:
         stream.next("message")
         lead.reply(sent, "yes")

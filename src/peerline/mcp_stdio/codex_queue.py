@@ -16,8 +16,8 @@ from peerline.client.backoff import pause_s
 from peerline.client.surroundings import Surroundings
 from peerline.core.fence import attribution, visible
 from peerline.mcp_stdio.codex_thread import EXEC, Refused, Thread, find
-from peerline.mcp_stdio.inbox import Seen
 from peerline.mcp_stdio.threads import aside
+from peerline.tools.inbox import Seen
 
 ADAPTER: Final = "codex queue"
 TRIES: Final = 3

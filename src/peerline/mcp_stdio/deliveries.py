@@ -13,8 +13,8 @@ from peerline.client.surroundings import Surroundings
 from peerline.core.errors import Conflict, Forbidden, NotFound
 from peerline.core.fence import NONCE_BYTES
 from peerline.mcp_stdio.channel import request_params
-from peerline.mcp_stdio.inbox import Inbox, Outcomes, Seen
-from peerline.mcp_stdio.reports import Reports
+from peerline.tools.inbox import Inbox, Outcomes, Seen
+from peerline.tools.reports import Reports
 
 LONGEST_S: Final = 5.0
 

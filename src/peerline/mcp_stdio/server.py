@@ -10,24 +10,26 @@ from peerline.client.records import Message, Registered
 from peerline.client.surroundings import Surroundings
 from peerline.core.errors import PeerlineError
 from peerline.core.fence import visible
-from peerline.mcp_stdio import results, rpc
+from peerline.mcp_stdio import rpc
 from peerline.mcp_stdio.channel import METHOD, outcome_params
-from peerline.mcp_stdio.claims import KEPT_EVERY_S, Claims
 from peerline.mcp_stdio.codex_queue import CodexQueue
 from peerline.mcp_stdio.codex_thread import live
 from peerline.mcp_stdio.deliveries import Deliveries
 from peerline.mcp_stdio.greeting import Greeted
 from peerline.mcp_stdio.handshake import introduce
-from peerline.mcp_stdio.inbox import Inbox, Outcomes
 from peerline.mcp_stdio.link import Link
 from peerline.mcp_stdio.parent import ParentWatch
 from peerline.mcp_stdio.pipes import Reader, Writer
 from peerline.mcp_stdio.place import Place
 from peerline.mcp_stdio.record import Record
-from peerline.mcp_stdio.reports import Reports
 from peerline.mcp_stdio.silence import silence
-from peerline.mcp_stdio.tools import Desk
-from peerline.mcp_stdio.waits import Progress
+from peerline.mcp_stdio.troubles import told
+from peerline.tools import results
+from peerline.tools.claims import KEPT_EVERY_S, Claims
+from peerline.tools.desk import Desk
+from peerline.tools.inbox import Inbox, Outcomes
+from peerline.tools.reports import Reports
+from peerline.tools.waits import Progress
 from peerline.wire.tools import Tool
 
 CALLS_AT_ONCE: Final = 64
@@ -77,8 +79,8 @@ class Server:
         self._world, self._link = world, link
         self._claims = Claims(place.claim_name, self._renamed)
         self._desk = Desk(
-            place=place,
-            link=link,
+            hub=link.hub,
+            told=lambda error: told(error, place),
             inbox=inbox,
             outcomes=outcomes,
             reports=self._reports,
@@ -166,7 +168,7 @@ class Server:
 
     def _connect(self) -> None:
         if self._linked is None:
-            self._linked = asyncio.create_task(self._desk.link.run())
+            self._linked = asyncio.create_task(self._link.run())
             self._linked.add_done_callback(self._link_ended)
 
     def _link_ended(self, link: asyncio.Task[None]) -> None:

@@ -2,10 +2,11 @@
 
 import errno
 
-from peerline.client.refusals import OutcomeUnknown, Unreachable
-from peerline.core.errors import PeerlineError, TargetNotFound, Unproven
+from peerline.client.refusals import Unreachable
+from peerline.core.errors import PeerlineError, Unproven
 from peerline.core.fence import visible
 from peerline.mcp_stdio.place import NoToken, Place
+from peerline.tools import troubles
 
 CONFIGURE = "/plugin configure kxm@kxm"
 
@@ -30,12 +31,7 @@ def told(error: PeerlineError, place: Place) -> str:
             f"the hub at {place.url} rejected the project token of {project}: set the right one with {CONFIGURE} or "
             "KXM_AUTH_TOKEN. Go on without KXM and tell your user."
         )
-    text = visible(error.text, 1_000)
-    if isinstance(error, TargetNotFound):
-        return f"{text} (searched in project {project}; see kxm_list, or use allowOffline for a known agent)"
-    if isinstance(error, OutcomeUnknown) and error.idempotency_key:
-        return f'{text}. Repeat the exact call with "idempotencyKey": "{error.idempotency_key}": it cannot send twice.'
-    return text
+    return troubles.told(error, place.project)
 
 
 def cause(error: BaseException) -> str:

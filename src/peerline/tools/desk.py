@@ -1,27 +1,25 @@
-"""What each tool does. The table in `wire.tools` says how it is called."""
+"""What each tool does, whichever way the agent is connected. The table in `wire.tools` says how it is called."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from peerline.client.async_hub import AsyncHub
-from peerline.client.records import Trail
+from peerline.client.records import Message, Trail
 from peerline.client.refusals import TimedOut
 from peerline.client.surroundings import Surroundings
 from peerline.core.errors import Conflict, Invalid, NotFound, PeerlineError
 from peerline.core.fence import visible
 from peerline.core.limits import AWAIT_MAX_MS, FANOUT_WAIT_MAX_MS
-from peerline.mcp_stdio import results, troubles
-from peerline.mcp_stdio.arguments import checked
-from peerline.mcp_stdio.chain import Chains
-from peerline.mcp_stdio.claims import Claims
-from peerline.mcp_stdio.fanout import fanned_out
-from peerline.mcp_stdio.inbox import Inbox, Outcomes
-from peerline.mcp_stdio.link import Link
-from peerline.mcp_stdio.place import Place
-from peerline.mcp_stdio.reports import Reports
-from peerline.mcp_stdio.results import Result
-from peerline.mcp_stdio.waits import UNWATCHED_S, Progress, showing
+from peerline.tools import results
+from peerline.tools.arguments import checked
+from peerline.tools.chain import Chains
+from peerline.tools.claims import Claims
+from peerline.tools.fanout import fanned_out
+from peerline.tools.inbox import Inbox, Outcomes
+from peerline.tools.reports import Reports
+from peerline.tools.results import Result
+from peerline.tools.waits import UNWATCHED_S, Progress, showing
 from peerline.wire.tools import Tool
 
 Arguments = Mapping[str, Any]
@@ -29,10 +27,15 @@ Arguments = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
-    """What the tools of one session work with."""
+    """What the tools of one session work with.
 
-    place: Place
-    link: Link
+    `hub` gives the hub once the session is registered, or raises why not; `told` words a refusal for the model.
+    `takes_as` is the adapter under which reading the inbox acknowledges; None where arriving has done so.
+    """
+
+    hub: Callable[[], Awaitable[AsyncHub]]
+    told: Callable[[PeerlineError], str]
+    takes_as: str | None = None
     inbox: Inbox
     outcomes: Outcomes
     reports: Reports
@@ -49,17 +52,17 @@ class Desk:
         try:
             return await ACTS[tool.name](self, checked(tool, given), progress)
         except PeerlineError as error:
-            return results.error(troubles.told(error, self.place))
+            return results.error(self.told(error))
 
 
 async def _list(desk: Desk, given: Arguments, progress: Progress | None) -> Result:
-    hub = await desk.link.hub()
+    hub = await desk.hub()
     return results.of_agents(await hub.agents(include_offline=given.get("includeOffline", False)), hub.agent.id)
 
 
 async def _send(desk: Desk, given: Arguments, progress: Progress | None) -> Result:
     _no_context(given)
-    hub = await desk.link.hub()
+    hub = await desk.hub()
     key = given.get("idempotencyKey") or f"mcp:{desk.world.entropy(16).hex()}"
     chain = desk.chains.of(key, desk.inbox.furthest(), hub.agent.id)
     message = await hub.send(
@@ -79,7 +82,7 @@ async def _send(desk: Desk, given: Arguments, progress: Progress | None) -> Resu
 
 
 async def _get(desk: Desk, given: Arguments, progress: Progress | None) -> Result:
-    hub = await desk.link.hub()
+    hub = await desk.hub()
     message = await hub.get(given["messageId"])
     if message.final:
         desk.outcomes.read(message.id)
@@ -98,7 +101,7 @@ async def _trail(hub: AsyncHub, message_id: str) -> Trail | None:
 
 async def _fanout(desk: Desk, given: Arguments, progress: Progress | None) -> Result:
     _no_context(given)
-    hub = await desk.link.hub()
+    hub = await desk.hub()
     prefix = given.get("idempotencyKeyPrefix")
     chain = desk.chains.of(prefix and f"fanout:{prefix}", desk.inbox.furthest(), hub.agent.id)
     timeout_s = given.get("timeoutMs", FANOUT_WAIT_MAX_MS) / 1000
@@ -117,7 +120,7 @@ async def _fanout(desk: Desk, given: Arguments, progress: Progress | None) -> Re
 
 
 async def _await(desk: Desk, given: Arguments, progress: Progress | None) -> Result:
-    hub = await desk.link.hub()
+    hub = await desk.hub()
     message_id = given["messageId"]
     asked_s = min(given.get("timeoutMs", AWAIT_MAX_MS), AWAIT_MAX_MS) / 1000
     timeout_s = asked_s if progress else min(asked_s, UNWATCHED_S)
@@ -135,15 +138,18 @@ async def _await(desk: Desk, given: Arguments, progress: Progress | None) -> Res
 
 
 async def _cancel(desk: Desk, given: Arguments, progress: Progress | None) -> Result:
-    hub = await desk.link.hub()
+    hub = await desk.hub()
     message = await hub.cancel(given["messageId"])
     return results.of_message(message, hub.agent.id, desk.world.entropy)
 
 
 async def _inbox(desk: Desk, given: Arguments, progress: Progress | None) -> Result:
-    hub = await desk.link.hub()
+    hub = await desk.hub()
     known = desk.inbox.known()
-    requests = desk.inbox.renew(known, await hub.inbox())
+    found = await hub.inbox()
+    if desk.takes_as is not None:
+        found = tuple([await _taken(hub, message, desk.takes_as) for message in found])
+    requests = desk.inbox.renew(known, found)
     try:
         unread = await hub.sent(state="unread", limit=20)
     except Invalid:
@@ -152,8 +158,18 @@ async def _inbox(desk: Desk, given: Arguments, progress: Progress | None) -> Res
     return results.of_inbox(requests, unread, hub.agent.id, desk.world.entropy)
 
 
+async def _taken(hub: AsyncHub, message: Message, adapter: str) -> Message:
+    """The request, acknowledged; one that ended meanwhile is shown as it was listed."""
+    if message.status != "queued":
+        return message
+    try:
+        return (await hub.acknowledge(message.id, adapter=adapter)).message
+    except (Conflict, NotFound):
+        return message
+
+
 async def _reply(desk: Desk, given: Arguments, progress: Progress | None) -> Result:
-    hub = await desk.link.hub()
+    hub = await desk.hub()
     try:
         message = await hub.reply(given["messageId"], given["content"])
     except (Conflict, NotFound):
@@ -166,12 +182,12 @@ async def _reply(desk: Desk, given: Arguments, progress: Progress | None) -> Res
 
 
 async def _claim(desk: Desk, given: Arguments, progress: Progress | None) -> Result:
-    return results.of(await desk.claims.claim(await desk.link.hub(), _paths(given)))
+    return results.of(await desk.claims.claim(await desk.hub(), _paths(given)))
 
 
 async def _release(desk: Desk, given: Arguments, progress: Progress | None) -> Result:
     paths = _paths(given) if "paths" in given else None
-    return results.of(await desk.claims.release(await desk.link.hub(), paths))
+    return results.of(await desk.claims.release(await desk.hub(), paths))
 
 
 def _paths(given: Arguments) -> list[str]:

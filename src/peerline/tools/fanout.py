@@ -6,8 +6,8 @@ from peerline.client import fanout as scatter
 from peerline.client.async_hub import AsyncHub
 from peerline.client.refusals import TimedOut
 from peerline.core.errors import PeerlineError
-from peerline.mcp_stdio.chain import Chain
-from peerline.mcp_stdio.inbox import Outcomes
+from peerline.tools.chain import Chain
+from peerline.tools.inbox import Outcomes
 
 
 async def fanned_out(

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from peerline.mcp_stdio.waits import showing
+from peerline.tools.waits import showing
 
 pytestmark = pytest.mark.anyio
 

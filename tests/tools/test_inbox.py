@@ -3,7 +3,7 @@
 import pytest
 
 from peerline.client.records import Message
-from peerline.mcp_stdio.inbox import REMEMBERED, Inbox, Outcomes, Seen
+from peerline.tools.inbox import REMEMBERED, Inbox, Outcomes, Seen
 from tests.mcp_stdio.records import a_message
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from peerline.core.errors import Invalid
-from peerline.mcp_stdio.arguments import checked
+from peerline.tools.arguments import checked
 from peerline.wire.tools import BY_NAME
 
 CONTEXT = {"runId": "r", "stageId": "s", "requirementKey": "k", "attempt": 1}

@@ -7,7 +7,7 @@ from typing import Final
 from peerline.client.async_hub import AsyncHub, Reported
 from peerline.client.records import Message
 from peerline.core.errors import PeerlineError
-from peerline.mcp_stdio.inbox import Seen
+from peerline.tools.inbox import Seen
 
 FINISH_S: Final = 1.0
 

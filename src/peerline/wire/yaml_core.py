@@ -1,0 +1,165 @@
+"""YAML as the network writes it: the core schema of YAML 1.2, without aliases and duplicate keys (spec/network.md 3.5).
+
+libyaml (through PyYAML) finds the structure; what a scalar means is ours, since PyYAML's own rules are those of
+YAML 1.1. Sizes, depth and time are bounded: what is read here comes from strangers.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from peerline.core.errors import Invalid
+from peerline.wire.yaml_scalars import resolved, scalar_text
+
+SIZE_AT_MOST: Final = 262_144
+DEPTH_AT_MOST: Final = 16
+
+# Ordinary characters in YAML 1.2 that libyaml refuses or takes for the end of a line; they wait under private ones.
+_ODD: Final = [*map(chr, range(0x7F, 0xA0)), "\u2028", "\u2029", "\ufeff", "\ufffe", "\uffff"]
+_PRIVATE: Final = [chr(0x10FF00 + at) for at in range(len(_ODD))]
+_ODD_ONE: Final = re.compile(f"[{''.join(_ODD)}]")
+_PRIVATE_ONE: Final = re.compile(f"[{_PRIVATE[0]}-{_PRIVATE[-1]}]")
+_HIDE: Final = str.maketrans(dict(zip(_ODD, _PRIVATE, strict=True)))
+_SHOW: Final = str.maketrans(dict(zip(_PRIVATE, _ODD, strict=True)))
+_CORE_TAG: Final = "tag:yaml.org,2002:"
+
+
+class InvalidYaml(Invalid):
+    code = "INVALID_YAML"
+
+
+def load(text: str) -> Any:
+    """The one document in `text`: mappings, lists, texts, numbers, truth values, None. Nothing in it: None.
+
+    Raises:
+        InvalidYaml: no YAML, or more than is taken: aliases, keys said twice, more than 256 Ki characters, 16 levels.
+    """
+    from yaml import YAMLError  # here, because importing it costs more than all the rest of a short command
+    from yaml._yaml import CParser
+
+    if len(text) > SIZE_AT_MOST:
+        raise InvalidYaml(f"longer than {SIZE_AT_MOST:,} characters")
+    text = text.removeprefix("\ufeff")
+    if "\r" in text:
+        text = text.replace("\r\n", "\n")
+        if "\r" in text:
+            raise InvalidYaml("a carriage return that ends no line")
+    hidden = _ODD_ONE.search(text) is not None
+    if hidden:
+        if _PRIVATE_ONE.search(text):
+            raise InvalidYaml("characters of a private range beside control characters")
+        text = text.translate(_HIDE)
+    try:
+        return _Reader(CParser(text).get_event, hidden).document()
+    except YAMLError as error:
+        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "not YAML"
+        mark = getattr(error, "problem_mark", None)
+        raise InvalidYaml(f"{problem}, line {mark.line + 1}" if mark else str(problem)) from None
+    except UnicodeError:
+        raise InvalidYaml("not valid Unicode text") from None
+
+
+class _Reader:
+    def __init__(self, event: Callable[[], Any], hidden: bool) -> None:
+        self._event = event
+        self._hidden = hidden
+
+    def document(self) -> Any:
+        self._event()
+        if type(self._event()).__name__ == "StreamEndEvent":
+            return None
+        value = self._value(self._event(), 0)
+        self._event()
+        if type(self._event()).__name__ != "StreamEndEvent":
+            raise InvalidYaml("more than one document")
+        return value
+
+    def _value(self, event: Any, depth: int) -> Any:
+        name = type(event).__name__
+        if name == "ScalarEvent":
+            return self._scalar(event)
+        if name == "AliasEvent":
+            raise InvalidYaml(f"an alias (*), line {event.start_mark.line + 1}; they are not taken")
+        if depth == DEPTH_AT_MOST:
+            raise InvalidYaml(f"nested deeper than {DEPTH_AT_MOST} levels")
+        return self._mapping(depth + 1) if name == "MappingStartEvent" else self._list(depth + 1)
+
+    def _scalar(self, event: Any) -> Any:
+        value: str = event.value
+        if self._hidden:
+            value = value.translate(_SHOW)
+        plain = event.implicit[0]
+        if event.tag is not None and event.tag.startswith(_CORE_TAG):
+            plain = event.tag[len(_CORE_TAG) :] in ("int", "float", "bool", "null")
+        return resolved(value) if plain else value
+
+    def _list(self, depth: int) -> list[Any]:
+        values: list[Any] = []
+        while type(event := self._event()).__name__ != "SequenceEndEvent":
+            values.append(self._value(event, depth))
+        return values
+
+    def _mapping(self, depth: int) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        while type(event := self._event()).__name__ != "MappingEndEvent":
+            if type(event).__name__ != "ScalarEvent":
+                raise InvalidYaml(f"a key that is no text, line {event.start_mark.line + 1}")
+            key = event.value.translate(_SHOW) if self._hidden else event.value
+            if key in values:
+                raise InvalidYaml(f"a key said twice, line {event.start_mark.line + 1}")
+            values[key] = self._value(self._event(), depth)
+        return values
+
+
+def dump(value: Any) -> str:
+    """`value` in the reference's style: block style, two blanks a level, no folding, keys as they come.
+
+    Raises:
+        TypeError: something in it is no mapping with texts for keys, list, text, number, truth value or None.
+    """
+    if isinstance(value, Mapping) and value:
+        return "".join(_entries(value, 0))
+    if _is_list(value) and value:
+        return "".join(_items(value, 0))
+    return _leaf(value, 2) + "\n"
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+
+
+def _leaf(value: Any, indent: int) -> str:
+    if isinstance(value, Mapping):
+        return "{}"
+    if _is_list(value):
+        return "[]"
+    return scalar_text(value, indent)
+
+
+def _entries(values: Mapping[str, Any], column: int) -> list[str]:
+    blanks = " " * column
+    lines: list[str] = []
+    for key, value in values.items():
+        if not isinstance(key, str):
+            raise TypeError("a key that is no text")
+        name = blanks + scalar_text(key, key=True)
+        if value and isinstance(value, Mapping):
+            lines += [f"{name}:\n", *_entries(value, column + 2)]
+        elif value and _is_list(value):
+            lines += [f"{name}:\n", *_items(value, column + 2)]
+        else:
+            lines.append(f"{name}: {_leaf(value, column + 2)}\n")
+    return lines
+
+
+def _items(values: Sequence[Any], column: int) -> list[str]:
+    lines: list[str] = []
+    for value in values:
+        if value and isinstance(value, Mapping):
+            inner = _entries(value, column + 2)
+        elif value and _is_list(value):
+            inner = _items(value, column + 2)
+        else:
+            inner = [f"{_leaf(value, column + 2)}\n"]
+        lines += [f"{' ' * column}- {inner[0].lstrip(' ')}", *inner[1:]]
+    return lines

@@ -10,6 +10,7 @@ const DRAIN_MS = 3_000;
 const OUTCOME_TYPE = "kxm-outcome";
 
 export default function (pi: any) {
+  if (process.env.KXM_WORKER_SEAT) return; // `kxm agent worker` hands the session its requests and its tools
   let hub: Hub | undefined;
   let inbound: Inbound | undefined;
   let tell = () => {};

@@ -156,6 +156,82 @@ class AgentSettings:
         return cls(state_root=_state_root(env), **_read(cls, env))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerSettings:
+    """What `kxm agent worker` runs with, where its options do not say it."""
+
+    harness: str = setting("KXM_WORKER_HARNESS", "pi", "The client that is supervised.", one_of=("pi",))
+    pi_command: str = setting("KXM_PI_COMMAND", "pi", "What starts Pi; words as in a shell.")
+    claude_command: str = setting("KXM_CLAUDE_COMMAND", "claude", "What starts Claude Code.")
+    codex_command: str = setting("KXM_CODEX_COMMAND", "codex", "What starts Codex.")
+    model: str = setting("KXM_WORKER_MODEL", "", "The model; empty: the client's own choice.")
+    fallback_models: str = setting(
+        "KXM_WORKER_FALLBACK_MODELS", "", "Up to 8 models for when the one before fails, separated by commas."
+    )
+    provider_retry_ms: int = setting(
+        "KXM_WORKER_PROVIDER_RETRY_MS",
+        60_000,
+        "The pause before the last model is tried again.",
+        at_least=1_000,
+        at_most=3_600_000,
+    )
+    tools: str = setting(
+        "KXM_WORKER_TOOLS", "", "The tools it may use, up to 64 names; empty: the client's own choice."
+    )
+    extension_paths: str = setting(
+        "KXM_WORKER_EXTENSION_PATHS", "", "Pi: only these extensions, up to 16, separated as in PATH."
+    )
+    skill_paths: str = setting("KXM_WORKER_SKILL_PATHS", "", "Pi: only these skills, up to 16, separated as in PATH.")
+    resume: bool = setting("KXM_WORKER_CONTINUE", True, "0: each start of the client is a new session.")
+    resume_first: str = setting(
+        "KXM_WORKER_INITIAL_CONTINUE", "", "0: the first start is a new session; empty: as KXM_WORKER_CONTINUE."
+    )
+    isolation: str = setting(
+        "KXM_WORKER_SESSION_ISOLATION",
+        "off",
+        "workflow: a session of its own for each workflow run.",
+        one_of=("off", "workflow"),
+    )
+    max_run_sessions: int = setting(
+        "KXM_WORKER_MAX_RUN_SESSIONS", 128, "How many of them are kept.", at_least=1, at_most=1_024
+    )
+    tool_timeout_ms: int = setting(
+        "KXM_WORKER_TOOL_TIMEOUT_MS",
+        1_860_000,
+        "How long one tool may run; 0: no limit.",
+        at_least=0,
+        at_most=86_400_000,
+    )
+    activation_timeout_ms: int = setting(
+        "KXM_WORKER_ACTIVATION_TIMEOUT_MS",
+        60_000,
+        "How long the client may take to be ready, and to begin a turn.",
+        at_least=1_000,
+        at_most=600_000,
+    )
+    drain_ms: int = setting("KXM_WORKER_DRAIN_MS", 15_000, "How long it may take to end.", at_least=0, at_most=600_000)
+    max_restarts: int | None = setting(
+        "KXM_WORKER_MAX_RESTARTS", None, "How often it is started again in a row; empty: without a limit.", at_least=0
+    )
+    log_path: str = setting("KXM_WORKER_LOG_PATH", "", "The worker's log, JSON lines; empty: in the log folder.")
+    agent_log_path: str = setting(
+        "KXM_AGENT_LOG_PATH", "", "What the client writes to its error output; empty: in the log folder."
+    )
+    state_root: str = ""
+    logs: str = ""
+
+    @classmethod
+    def from_env(cls, env: Mapping[str, str], *, folder: Path | None = None) -> Self:
+        """Settings from `env`, with the paths that the working directory `folder` leads to.
+
+        Raises:
+            Invalid: a value does not fit its setting; the text names the variable.
+        """
+        root, workspace = _state_root(env), _workspace(env, folder)
+        logs = env.get("KXM_LOGS_DIR") or str((workspace or Path(root)) / "logs")
+        return cls(state_root=root, logs=logs, **_read(cls, env))
+
+
 def _state_root(env: Mapping[str, str]) -> str:
     try:
         return state_root(env)
@@ -217,6 +293,7 @@ def _tokens(text: str, about: Mapping[str, Any]) -> dict[str, str]:
 READERS: Final = {
     "<class 'str'>": _text,
     "<class 'int'>": _integer,
+    "int | None": _integer,
     "<class 'bool'>": _switch,
     "tuple[str, ...]": _list,
     "dict[str, str]": _tokens,

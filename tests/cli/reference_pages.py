@@ -16,7 +16,7 @@ from peerline.cli import kxm, person
 from peerline.cli.hot_help import common_options, verb_options
 from peerline.cli.hot_table import VERBS
 from peerline.cli.options import LazyGroup
-from peerline.settings import AgentSettings, HubSettings
+from peerline.settings import AgentSettings, HubSettings, WorkerSettings
 
 REFERENCE: Final = Path(__file__).parents[2] / "docs" / "reference"
 AGAIN: Final = (
@@ -79,6 +79,15 @@ What the environment gives is saved there when the hub listens; a refused start 
 The token is `KXM_AUTH_TOKEN`, else the project's own entry in `hub-env.json`, else one from `local-tokens.json`, else a
 new one from the hub on this machine, over the user's socket. The admin token is never taken from disk.
 
+## Workers
+
+| variable | default | meaning |
+|---|---|---|
+{workers}
+
+What `kxm agent worker` is told by an option goes before its variable ([guide](../guides/workers.md)). `KXM_WORKER_SEAT` is
+set by a worker for what its session starts, and by nobody else.
+
 ## Places
 
 | variable | default | meaning |
@@ -105,6 +114,7 @@ def configuration_page() -> str:
         again=AGAIN,
         hub="\n".join(_setting(each) for each in fields(HubSettings) if each.metadata),
         agents="\n".join(_setting(each) for each in fields(AgentSettings) if each.metadata),
+        workers="\n".join(_setting(each) for each in fields(WorkerSettings) if each.metadata),
     )
 
 
@@ -171,7 +181,7 @@ def _epilog(text: str) -> str:
 def _setting(each: "Field[Any]") -> str:
     about = each.metadata
     default = each.default if isinstance(each.default, (str, int)) else ""
-    text = "0" if default is False else str(default)
+    text = str(int(default)) if isinstance(default, bool) else str(default)
     low, high = about["at_least"], about["at_most"]
     bounds = f" {low} to {high}." if high else f" At least {low}." if low else ""
     return f"| `{about['var']}` | {f'`{text}`' if text else '–'} | {about['meaning']}{bounds} |"

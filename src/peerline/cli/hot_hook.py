@@ -40,6 +40,8 @@ def run(argv: list[str]) -> int:
     if "--help" in argv or "-h" in argv:
         sys.stdout.write(HELP)
         return 0
+    if os.environ.get("KXM_WORKER_SEAT"):
+        return 0  # the session's worker hands it its requests
     try:
         event, client = _asked(argv)
         EVENTS[event](Hook(dict(os.environ), client, _input()))

@@ -12,6 +12,7 @@ from peerline.cli.options import LazyGroup, global_options
 NOUNS: Final = {
     "hub": ("peerline.cli.hub.group:hub", "Run the hub, and choose the one this machine talks to."),
     "peer": ("peerline.cli.kxm:peer", "Hand work to peers and collect their replies."),
+    "agent": ("peerline.cli.agent.group:agent", "Run agents that answer their peers without a person."),
     "mcp": ("peerline.cli.session_commands:mcp", "Serve the tools to one agent session; its client starts it."),
     "watch": ("peerline.cli.session_commands:watch", "A line for each request and reply that comes to a session."),
     "setup": ("peerline.cli.setup.command:kxm_setup", "Give Claude Code, Codex and other clients their tools."),

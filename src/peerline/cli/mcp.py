@@ -91,6 +91,11 @@ class Desk:
 
     def __init__(self, env: dict[str, str], common: dict[str, str]) -> None:
         self._env = env
+        self._seat = env.get("KXM_WORKER_SEAT", "").strip()
+        if self._seat:
+            seat = read_object(self._seat)
+            named = {"--as": seat.get("name"), "--project": seat.get("project"), "--server": seat.get("url")}
+            common = {option: str(value) for option, value in named.items() if value} | common
         self._caller = Caller(env, common)
         self._common = common | {"--project": self._caller.project}
         self.name = self._caller.name if self._caller.named else session_name(env)
@@ -100,6 +105,10 @@ class Desk:
 
     def notice(self) -> str:
         """What the session should know about its name before it uses it."""
+        if self._seat:
+            from peerline.mcp_stdio.seat import NOTICE
+
+            return NOTICE
         if not taken(lock_path(self._key_file(self.name))):
             return ""
         return f"Your agent name is {self.name}-{os.getpid()}: another session on this machine is {self.name}."
@@ -115,7 +124,12 @@ class Desk:
 
         async def serve() -> None:
             place = self._place(greeted.client)
-            await Server(place, greeted.client, TOOLS[self._tools], stdin=0, stdout=stdout, say=_say).run(greeted)
+            tools = TOOLS[self._tools]
+            if self._seat:
+                from peerline.mcp_stdio.seat import WITHOUT
+
+                tools = tuple(tool for tool in tools if tool.name not in WITHOUT)
+            await Server(place, greeted.client, tools, stdin=0, stdout=stdout, say=_say).run(greeted)
 
         asyncio.run(serve())
 
@@ -131,7 +145,9 @@ class Desk:
             name=self.name,
             purpose=self._env.get("KXM_AGENT_PURPOSE", "").strip() or f"{client} session in {folder}"[:256],
             branch=branch_here(self._env),
-            session_id=self._env.get("CLAUDE_CODE_SESSION_ID") or self._env.get("KXM_SESSION_ID") or None,
+            session_id=None
+            if self._seat
+            else self._env.get("CLAUDE_CODE_SESSION_ID") or self._env.get("KXM_SESSION_ID") or None,
             headless=self._env.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk"),
             addresses=self._addresses,
             token=lambda: _asked(self._fresh().token),
@@ -142,6 +158,7 @@ class Desk:
             claim_name=self._claim_name,
             write=private_write,
             read=read_object,
+            seat=(lambda: read_object(self._seat)) if self._seat else None,
         )
 
     def _fresh(self) -> Caller:
@@ -163,7 +180,7 @@ class Desk:
     def _record_file(self, session_id: str) -> str | None:
         from peerline.cli.hot_record import plain
 
-        return f"{self._caller.root}/sessions/{session_id}.json" if plain(session_id) else None
+        return f"{self._caller.root}/sessions/{session_id}.json" if plain(session_id) and not self._seat else None
 
     def _claim_name(self, path: str) -> str:
         from peerline.cli.hot_claim import claim_name

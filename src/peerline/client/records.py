@@ -76,6 +76,8 @@ class Message(Record, frozen=True, kw_only=True):
     held_at: datetime | None = None
     held: str | None = None
     error: str | None = None
+    workflow_run_id: str | None = None
+    workflow_context: dict[str, Any] | None = None
     notes: tuple[Note, ...] = ()
 
     @property

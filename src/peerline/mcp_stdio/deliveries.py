@@ -20,7 +20,9 @@ LONGEST_S: Final = 5.0
 
 
 class Deliveries:
-    """`push` puts a channel notification on its way; `adapter` names this client in a message's trail."""
+    """`push` puts a channel notification on its way; `adapter` names this client in a message's trail.
+
+    With `takes` False somebody else takes the requests, and only the ends of our own are of interest."""
 
     def __init__(
         self,
@@ -30,8 +32,10 @@ class Deliveries:
         push: Callable[[dict[str, Any]], None],
         *,
         adapter: str,
+        takes: bool = True,
         world: Surroundings | None = None,
     ) -> None:
+        self._takes = takes
         self._inbox, self._outcomes, self._reports = inbox, outcomes, reports
         self._push, self._adapter = push, adapter
         self._world = world or Surroundings()
@@ -40,6 +44,8 @@ class Deliveries:
     async def read_back(self, hub: AsyncHub) -> None:
         """What an earlier session under this name took and did not answer is ours. Queued ones come by the stream."""
         self._reports.hub = hub
+        if not self._takes:
+            return
         for message in await hub.inbox():
             if message.status == "delivered":
                 self._admit(message)
@@ -48,7 +54,7 @@ class Deliveries:
         message = event.message
         if message is None:
             return
-        if event.type == "message":
+        if event.type == "message" and self._takes:
             taken = await self._acknowledged(hub, message)
             if taken is not None:
                 self._admit(taken)

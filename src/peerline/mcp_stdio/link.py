@@ -14,6 +14,7 @@ from peerline.core.errors import DuplicateAgentName, InvalidAgentIdentity, Peerl
 from peerline.mcp_stdio.deliveries import Deliveries
 from peerline.mcp_stdio.identity import Identity
 from peerline.mcp_stdio.place import NoToken, Place
+from peerline.mcp_stdio.seat import SeatedIdentity
 from peerline.mcp_stdio.threads import aside
 
 FIRST_S: Final = 0.2
@@ -39,7 +40,10 @@ class Link:
         self._place, self._client, self._deliveries = place, client, deliveries
         self._fallback, self._say, self._on_registered = fallback, say, on_registered
         self._world = world or Surroundings()
-        self._own = self._identity = Identity(place, place.name)
+        own: Identity | SeatedIdentity = Identity(place, place.name)
+        if place.seat is not None:
+            own = SeatedIdentity(place.seat, place.name)
+        self._own = self._identity = own
         self._hub: AsyncHub | None = None
         self._trouble: PeerlineError = Unreachable("the hub has not answered yet")
         self._wanted = asyncio.Event()
@@ -121,6 +125,10 @@ class Link:
             await hub.stop()
 
     async def _enter(self, token: str) -> AsyncHub:
+        if self._place.seat is not None:
+            if not self._own.keys():  # without its key we would take the name from the worker
+                raise Unreachable("the worker of this session is not on the hub yet")
+            return await self._enter_as(self._own, token)
         if self._identity is self._own:
             # A name that is locked is another live session's, even while the hub does not see that one.
             if self._own.hold():
@@ -136,7 +144,7 @@ class Link:
             self._identity.hold()
         return await self._enter_as(self._identity, token)
 
-    async def _enter_as(self, identity: Identity, token: str) -> AsyncHub:
+    async def _enter_as(self, identity: Identity | SeatedIdentity, token: str) -> AsyncHub:
         """With each key that may be the name's, then without one."""
         keys: list[str | None] = [*identity.keys()]
         while True:
@@ -149,7 +157,7 @@ class Link:
             else:
                 return hub
 
-    async def _start(self, identity: Identity, token: str, key: str | None) -> AsyncHub:
+    async def _start(self, identity: Identity | SeatedIdentity, token: str, key: str | None) -> AsyncHub:
         def registered(answer: Registered) -> None:
             identity.keep(answer)
             self._on_registered(answer)

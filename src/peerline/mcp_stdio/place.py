@@ -19,7 +19,8 @@ class Place:
 
     `token` and `renewed_token` may block and raise NoToken or Unreachable; the second asks for another one because the
     first was refused. `watched` says whether a monitor of that client session runs; `claim_name` names a file alike for
-    all who may edit it. `write` replaces a private file in one step; `read` gives the object in one, or nothing.
+    all who may edit it. `write` replaces a private file in one step; `read` gives the object in one, or nothing. `seat`
+    reads the seat of the worker that this session is under.
     """
 
     url: str
@@ -38,3 +39,4 @@ class Place:
     claim_name: Callable[[str], str]
     write: Callable[[str, bytes], None]
     read: Callable[[str], dict[str, Any]]
+    seat: Callable[[], dict[str, Any]] | None = None

@@ -22,6 +22,7 @@ from peerline.mcp_stdio.parent import ParentWatch
 from peerline.mcp_stdio.pipes import Reader, Writer
 from peerline.mcp_stdio.place import Place
 from peerline.mcp_stdio.record import Record
+from peerline.mcp_stdio.seat import SeatedInbox
 from peerline.mcp_stdio.silence import silence
 from peerline.mcp_stdio.troubles import told
 from peerline.tools import results
@@ -59,18 +60,23 @@ class Server:
         self._end = asyncio.Event()
         self._writer = Writer(stdout, self._end.set)
         world = world or Surroundings()
-        inbox, outcomes = Inbox(), Outcomes(self._tell_outcome)
+        seated = place.seat is not None
+        inbox = Inbox() if place.seat is None else SeatedInbox(place.seat)
+        # Under a worker the ends of our requests are the worker's to tell.
+        outcomes = Outcomes((lambda _: None) if seated else self._tell_outcome)
         self._record = Record(place, client)
 
         def unheard() -> str | None:
             return silence(client, headless=place.headless, watched=place.watched(self._record.session_id))
 
         self._reports = Reports(client, unheard)
-        self._codex = CodexQueue(self._reports.tell, world=world) if client == "codex" else None
+        self._codex = CodexQueue(self._reports.tell, world=world) if client == "codex" and not seated else None
         link = Link(
             place,
             client,
-            Deliveries(inbox, outcomes, self._reports, self._push, adapter=f"mcp:{client}", world=world),
+            Deliveries(
+                inbox, outcomes, self._reports, self._push, adapter=f"mcp:{client}", takes=not seated, world=world
+            ),
             fallback=f"{place.name[:50]}-{os.getpid()}",
             say=self._renamed,
             on_registered=self._registered,

@@ -73,8 +73,11 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
+    """`refused` makes it the provider's error of that text, and no answer."""
+
     text: str = ""
     calls: tuple[Call, ...] = ()
+    refused: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,6 +180,9 @@ def _handler(endpoint: Endpoint) -> type[BaseHTTPRequestHandler]:
                 self._whole({"error": {"type": "invalid_request_error", "message": str(fault)}}, 400)
                 return
             endpoint.keep(Asked(at, conversation, answer))
+            if answer.refused:
+                self._whole({"error": {"type": "invalid_request_error", "message": answer.refused}}, 400)
+                return
             if isinstance(spoken, list):
                 self._events(iter(spoken))
             else:

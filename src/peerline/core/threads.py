@@ -1,7 +1,7 @@
 """Threads: their order, the thread of a reply, how many agents' posts in a row (spec/network.md 3.11, 4.2, 4.4)."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Final, Protocol, TypeVar
 
 from peerline.core.groups import TASK_FINAL
 from peerline.core.post import AuthorKind, Post, PostDraft
@@ -9,17 +9,30 @@ from peerline.core.post import AuthorKind, Post, PostDraft
 REPLY_BUDGET: Final = 12
 
 
-def thread_order(posts: Iterable[Post]) -> list[Post]:
+class Linked(Protocol):
+    """What an order needs of a post."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def in_reply_to(self) -> str | None: ...
+
+
+_Linked = TypeVar("_Linked", bound=Linked)
+
+
+def thread_order(posts: Iterable[_Linked]) -> list[_Linked]:
     """Each reply under its parent, siblings and roots by id; a post whose parent is not among them is a root.
 
     A ring of replies, which only a forger can make, comes last, by id.
     """
     known = {post.id: post for post in posts}
-    children: dict[str | None, list[Post]] = {}
+    children: dict[str | None, list[_Linked]] = {}
     for post in sorted(known.values(), key=lambda one: one.id):
         parent = post.in_reply_to if post.in_reply_to in known and post.in_reply_to != post.id else None
         children.setdefault(parent, []).append(post)
-    ordered: list[Post] = []
+    ordered: list[_Linked] = []
     stack = children.get(None, [])[::-1]
     while stack:
         post = stack.pop()

@@ -1,0 +1,95 @@
+"""What `main` records of a network and its rooms (spec/network.md 3.3, 3.8, 3.10, 12)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from peerline.core.ids import Millis
+from peerline.core.threads import REPLY_BUDGET
+
+
+class Authenticity(StrEnum):
+    """How a network proves who wrote a post."""
+
+    NONE = "none"
+    GIT = "git"
+    SIGNED = "signed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    id: str
+    name: str
+    protocol_version: int = 1
+    authenticity: Authenticity = Authenticity.GIT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """`kept` is the mapping as read, whose unknown members are rewritten."""
+
+    id: str
+    title: str
+    purpose: str = ""
+    closed: bool = False
+    created: Millis | None = None
+    created_by: str | None = None
+    reply_budget: int = REPLY_BUDGET
+    window_days: int = 30
+    window_messages: int = 500
+    seal_min_interval_hours: int = 24
+    kept: Mapping[str, object] = field(default_factory=dict, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """How far an agent has read a room: the highest id that its inbox has shown, and how many it holds up to there."""
+
+    agent: str
+    room: str
+    read_through: str
+    count: int
+    updated_at: Millis
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    seq: int
+    title: str
+    decided_by: str
+    decided_at: Millis
+    source_post: str
+    supersedes: str | None
+    body: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Digest:
+    """A sealed period: its text, and where git still holds the posts that were taken away."""
+
+    room: str
+    period: str
+    seal: str
+    text: str
+    pinned: str | None
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SealLock:
+    holder: str
+    token: str
+    acquired_at: Millis
+    expires_at: Millis
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SealTransaction:
+    """The posts that a seal is about to take away, or has taken away."""
+
+    id: str
+    created_at: Millis
+    source_head: str
+    posts: tuple[str, ...]
+    open_questions: tuple[str, ...] = ()
+    decisions: tuple[str, ...] = ()

@@ -1,0 +1,142 @@
+"""Talking to the remote: what branches it has, getting them, and the push that is the compare-and-swap."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from peerline.network.git.branches import BRANCH, HEADS, MAIN, OID, SEEN
+from peerline.network.git.errors import (
+    Contended,
+    GitTimedOut,
+    GitTooMuch,
+    RemoteFailed,
+    RemoteNotAllowed,
+    RemoteRefused,
+    RemoteUnreachable,
+)
+from peerline.network.git.runner import Done, Git
+
+_AT_ONCE: Final = 200  # branches in one command line
+# Somebody else was first: seen by us before the push, or by the far end while it took it.
+_MOVED: Final = re.compile(
+    r"non-fast-forward|fetch first|stale info|failed to update ref|cannot lock ref|failed to lock|incorrect old value"
+    r"|reference already exists|needs force|unable to (?:resolve|create|lock) reference",
+    re.IGNORECASE,
+)
+_DOOR: Final = re.compile(
+    r"permission denied|authentication failed|could not read (?:username|password)|terminal prompts disabled"
+    r"|host key verification failed|access denied|not authorized|http basic|error: 40[13]\b|returned error: 40[13]"
+    r"|dubious ownership|credentials",
+    re.IGNORECASE,
+)
+
+
+def heads(git: Git, limit_s: float | None = None) -> dict[str, str]:
+    """The remote's branches that belong to the network, with their commits: one `ls-remote`.
+
+    Raises:
+        RemoteFailed
+    """
+    done = _talk(git, limit_s, "ls-remote", "--quiet", "--", "origin", f"{HEADS}{MAIN}", f"{HEADS}room/*")
+    found: dict[str, str] = {}
+    for line in done.decode("utf-8", "replace").splitlines():
+        oid, _, ref = line.partition("\t")
+        branch = ref.removeprefix(HEADS)
+        if ref.startswith(HEADS) and BRANCH.fullmatch(branch) and OID.fullmatch(oid):
+            found[branch] = oid
+    return found
+
+
+def fetch(git: Git, branches: Sequence[str], limit_s: float | None = None) -> dict[str, RemoteFailed]:
+    """Get the branches, also rewritten ones; returns what could not be got and why.
+
+    One branch that can't be taken keeps no other away: after a failure each is tried by itself.
+
+    Raises:
+        RemoteFailed: the remote as a whole does not answer.
+    """
+    failed: dict[str, RemoteFailed] = {}
+    for first in range(0, len(branches), _AT_ONCE):
+        group = branches[first : first + _AT_ONCE]
+        try:
+            _fetch(git, group, limit_s)
+        except RemoteNotAllowed:
+            raise
+        except RemoteFailed as error:
+            if len(group) == 1:
+                failed[group[0]] = error
+                continue
+            for branch in group:
+                try:
+                    _fetch(git, [branch], limit_s)
+                except RemoteNotAllowed:
+                    raise
+                except RemoteFailed as alone:
+                    failed[branch] = alone
+    if branches and len(failed) == len(branches):
+        heads(git, limit_s)  # does it answer at all?
+    return failed
+
+
+def push(git: Git, commits: Mapping[str, str], limit_s: float | None = None) -> dict[str, RemoteFailed | None]:
+    """Move each branch to its commit if the remote's is an ancestor of it; returns for each why not, or None.
+
+    Raises:
+        RemoteFailed: nothing can be said about any branch; the push may have happened.
+    """
+    wanted = [f"{commit}:{HEADS}{branch}" for branch, commit in commits.items()]
+    words = ("push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no")
+    done = _tried(git, limit_s, *words, "--", "origin", *wanted)
+    outcome: dict[str, RemoteFailed | None] = {}
+    for line in done.out.decode("utf-8", "replace").splitlines():
+        flag, _, rest = line.partition("\t")
+        names, _, summary = rest.partition("\t")
+        branch = names.partition(":")[2].removeprefix(HEADS)
+        if len(flag) == 1 and branch in commits:
+            outcome[branch] = _refusal(summary, done.complaint) if flag == "!" else None
+    if len(outcome) < len(commits):
+        raise _failure(done.complaint or f"git push ended with {done.code}")
+    return outcome
+
+
+def _refusal(summary: str, complaint: str) -> RemoteFailed:
+    if _MOVED.search(summary):
+        return Contended("somebody else pushed first")
+    if "remote rejected" in summary and not _DOOR.search(summary):
+        said = [line.removeprefix("remote: ") for line in complaint.split("; ") if line.startswith("remote: ")]
+        reason = summary.partition("(")[2].rstrip(")") or "no reason given"
+        return RemoteRefused(f"the remote refused it: {reason}{': ' + '; '.join(said) if said else ''}"[:300])
+    return _failure(complaint or summary)
+
+
+def _fetch(git: Git, branches: Iterable[str], limit_s: float | None) -> None:
+    wanted = [f"+{HEADS}{branch}:{SEEN}{branch}" for branch in branches]
+    _talk(
+        git, limit_s, "fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head",
+        "--no-auto-maintenance", "--", "origin", *wanted,
+    )  # fmt: skip
+
+
+def _talk(git: Git, limit_s: float | None, *words: str) -> bytes:
+    done = _tried(git, limit_s, *words)
+    if done.code:
+        raise _failure(done.complaint or f"git {words[0]} ended with {done.code}")
+    return done.out
+
+
+def _tried(git: Git, limit_s: float | None, *words: str) -> Done:
+    try:
+        return git.talk(*words, limit_s=limit_s)
+    except (GitTimedOut, GitTooMuch) as error:
+        raise RemoteUnreachable(error.text) from None
+
+
+def _failure(complaint: str) -> RemoteFailed:
+    if "dubious ownership" in complaint:
+        return RemoteNotAllowed(
+            f"{complaint}; the repository belongs to another user: git takes it once its owner has shared it with "
+            "'git config --global --add safe.directory PATH' for this user"
+        )
+    if _DOOR.search(complaint):
+        return RemoteNotAllowed(f"the remote does not let us in: {complaint}")
+    return RemoteUnreachable(f"the remote does not answer: {complaint}")

@@ -1,0 +1,104 @@
+"""The bare repository of one network on this machine: a cache that can be thrown away, never a place to work in."""
+
+import os
+import shutil
+import stat
+from collections.abc import Callable, Mapping
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+from peerline.network.git.address import RemoteAddress
+from peerline.network.git.branches import BRANCH, OID, SEEN
+from peerline.network.git.errors import GitFailed
+from peerline.network.git.runner import Git, Limits
+
+_CONFIG: Final = """[core]
+\trepositoryformatversion = 0
+\tbare = true
+[remote "origin"]
+\turl = "{url}"
+\tfetch = +refs/heads/main:refs/remotes/origin/main
+\tfetch = +refs/heads/room/*:refs/remotes/origin/room/*
+"""
+
+
+class UnsafeRepository(GitFailed):
+    """The folder is not ours alone."""
+
+    code = "UNSAFE_REPOSITORY"
+
+
+def open_repository(
+    folder: Path,
+    address: RemoteAddress,
+    environ: Mapping[str, str],
+    *,
+    limits: Limits = Limits(),  # noqa: B008
+) -> Git:
+    """Git on the network's bare repository, made if it isn't there. Its configuration is written anew if it differs
+    from ours in any byte.
+
+    Raises:
+        UnsafeRepository: the folder is a link, another user's, or borrows objects from elsewhere.
+        GitNotFound, GitFailed
+    """
+    git = Git(folder, environ, protocol=address.protocol, limits=limits)
+    try:
+        found = folder.lstat()
+    except FileNotFoundError:
+        _make(folder, git)
+        found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+        raise UnsafeRepository(f"{folder} is not a folder of this user; move it away, it is fetched anew")
+    if (folder / "objects" / "info" / "alternates").exists():
+        raise UnsafeRepository(f"{folder} borrows objects from another repository; move it away, it is fetched anew")
+    wanted = _CONFIG.format(url=address.url.replace("\\", "\\\\").replace('"', '\\"'))
+    config = folder / "config"
+    if config.is_symlink() or not config.is_file() or config.read_bytes() != wanted.encode():
+        part = folder / f"config.{os.getpid()}"
+        part.unlink(missing_ok=True)
+        part.write_text(wanted, encoding="utf-8")
+        part.replace(config)
+    return git
+
+
+def set_aside(folder: Path) -> Path:
+    """Move a repository that git can't read any more out of the way; the next fetch fills a new one."""
+    target = next(p for n in count(1) if not (p := folder.with_name(f"{folder.name}.broken-{n}")).exists())
+    folder.rename(target)
+    return target
+
+
+def seen_tips(git: Git) -> dict[str, str]:
+    """The remote's branches as last fetched or pushed."""
+    listed = git.run("for-each-ref", "--format=%(objectname) %(refname)", SEEN).out.decode("utf-8", "replace")
+    tips: dict[str, str] = {}
+    for line in listed.splitlines():
+        oid, _, ref = line.partition(" ")
+        branch = ref.removeprefix(SEEN)
+        if BRANCH.fullmatch(branch) and OID.fullmatch(oid):
+            tips[branch] = oid
+    return tips
+
+
+def is_ancestor(git: Git, old: str, new: str) -> bool:
+    """Whether `new` contains `old`; False too when `old` isn't here any more."""
+    try:
+        return not git.run("rev-list", "--max-count=1", old, f"^{new}", "--").out
+    except GitFailed:
+        return False
+
+
+def _make(folder: Path, git: Git, rename: Callable[[Path, Path], None] = os.rename) -> None:
+    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    part = folder.with_name(f"{folder.name}.{os.getpid()}")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(mode=0o700)
+    git.run("init", "--quiet", "--bare", "--template=", "--", str(part))
+    try:
+        rename(part, folder)
+    except OSError:
+        shutil.rmtree(part, ignore_errors=True)  # another process was first
+        if not folder.is_dir():
+            raise

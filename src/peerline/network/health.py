@@ -1,0 +1,34 @@
+"""Whether what is here is what the remote has: carried with every answer, so that silence is not taken for quiet."""
+
+from peerline.core.ids import Millis
+from peerline.network.reports import Health
+from peerline.network.tables.api import Tx
+
+_SYNCED, _SINCE, _REASON, _TRIED = "last_sync_at", "failing_since", "failing_reason", "last_attempt_at"
+
+
+def reached(tx: Tx, now: Millis) -> None:
+    tx.meta.set(_SYNCED, now)
+    tx.meta.set(_TRIED, now)
+    tx.meta.set(_SINCE, None)
+    tx.meta.set(_REASON, None)
+
+
+def failed(tx: Tx, reason: str, now: Millis) -> None:
+    """The first failure's time is kept."""
+    tx.meta.set(_TRIED, now)
+    tx.meta.set(_REASON, reason)
+    if tx.meta.get(_SINCE) is None:
+        tx.meta.set(_SINCE, now)
+
+
+def health(tx: Tx, now: Millis) -> Health:
+    synced, since = tx.meta.number(_SYNCED), tx.meta.number(_SINCE)
+    reason = tx.meta.get(_REASON)
+    return Health(
+        last_sync_at=synced,
+        age_seconds=None if synced is None else max(0, (now - synced) // 1000),
+        degraded=since is not None or synced is None,
+        reason=reason or ("no sync has succeeded yet" if synced is None else None),
+        failing_since=since,
+    )

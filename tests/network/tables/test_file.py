@@ -9,14 +9,20 @@ import pytest
 
 from peerline.database.connection import NotOurs
 from peerline.database.migrations import TooNew
+from peerline.network.tables.api import Tx
 from peerline.network.tables.file import NetworkFile
 
 
 def test_what_one_process_commits_another_reads_and_nothing_else(tmp_path: Path) -> None:
     one, other = NetworkFile(tmp_path / "net" / "peerline.db"), NetworkFile(tmp_path / "net" / "peerline.db")
     one.write(lambda tx: tx.meta.set("a", 1))
+
+    def fails(tx: Tx) -> None:
+        tx.meta.set("a", 2)
+        raise ZeroDivisionError
+
     with pytest.raises(ZeroDivisionError):
-        one.write(lambda tx: (tx.meta.set("a", 2), 1 // 0))
+        one.write(fails)
     assert other.read(lambda tx: tx.meta.number("a")) == 1
     assert (tmp_path / "net" / "peerline.db").stat().st_mode & 0o077 == 0
 

@@ -321,7 +321,7 @@ drafts = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(drafts, names, st.integers(0, 253_402_300_799_999))
 def test_whatever_a_draft_lets_through_comes_back_from_its_file(made: object, sender: str, ts: int) -> None:
     post = made.post(id=ID, sender=sender, ts=ts)  # type: ignore[attr-defined]
@@ -336,8 +336,7 @@ lists = st.sampled_from(
 )
 
 
-@settings(max_examples=500, deadline=None)
-@given(
+hostile_files = (
     st.binary()
     | st.lists(pieces).map(b"".join)
     | st.lists(lists, max_size=30).map(lambda some: b"---\nv: 1\n" + b"".join(some) + b"---\nx\n")
@@ -345,6 +344,10 @@ lists = st.sampled_from(
         lambda cut: FILE[: cut[0]] + cut[1] + FILE[cut[0] + len(cut[1]) :]
     )
 )
+
+
+@settings(max_examples=250, deadline=None)
+@given(hostile_files)
 def test_nothing_but_the_two_errors_comes_out(data: bytes) -> None:
     with suppress(MalformedPost, UnsupportedVersion):
         read_post(PLACE, data)

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from peerline.wire.yaml_core import DEPTH_AT_MOST, SIZE_AT_MOST, InvalidYaml, dump, load
+from peerline.wire.yaml_core import DEPTH_AT_MOST, SIZE_AT_MOST, InvalidYaml, dump, load, load_whole
+from peerline.wire.yaml_plain import plain_mapping
 from tests.network.golden import golden_file, needs_golden
 
 # In the recorded corpus the peer accepts these two; here an alias is refused (bombs are made of them).
@@ -119,19 +120,89 @@ def beyond_libyaml(value: Any) -> bool:
     return isinstance(value, str) and TAB_FIRST.match(value) is not None
 
 
-@settings(max_examples=400, deadline=None)
-@given(st.dictionaries(texts, values, max_size=4))
+mappings = st.dictionaries(texts, values, max_size=4)
+
+
+@settings(max_examples=120, deadline=None)
+@given(mappings)
 def test_whatever_is_written_reads_back_as_it_was(value: dict[str, Any]) -> None:
     # A file may begin with a byte order mark, so a first key that begins with one loses it.
     assume(not beyond_libyaml(value) and not next(iter(value), "").startswith("\ufeff"))
     assert load(dump(value)) == value
 
 
-@settings(max_examples=400, deadline=None)
-@given(st.text() | st.text("-: \n[]{}&*!|>'\"%@`#,?a1\t\r"))
+anything = st.text() | st.text("-: \n[]{}&*!|>'\"%@`#,?a1\t\r")
+
+
+@settings(max_examples=150, deadline=None)
+@given(anything)
 def test_no_text_brings_anything_but_a_value_or_the_one_error(text: str) -> None:
     with suppress(InvalidYaml):
         load(text)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Equal in value and in kind: True is not 1, and -0.0 is not 0."""
+    return repr(one) == repr(other)
+
+
+pieces = st.sampled_from(
+    [
+        *" :-#'\"|>&*!%@?~,/_+.\\é",
+        "  ",
+        ": ",
+        " #",
+        "[]",
+        "{}",
+        "[a]",
+        "null",
+        "true",
+        "no",
+        "1",
+        "1e3",
+        "0x1f",
+        "---",
+        "xy",
+    ]
+)
+plain_lines = st.builds(
+    lambda indent, head, tail: " " * indent + head + "".join(tail),
+    st.sampled_from([0, 0, 0, 1, 2, 2, 4]),
+    st.sampled_from(["a: ", "b: ", "c:", "d:", "- ", "a.b/c-d: ", "", "a:b: ", "1: "]),
+    st.lists(pieces, max_size=3),
+)
+
+
+plain_documents = st.lists(plain_lines, max_size=7).map("\n".join)
+
+
+@settings(max_examples=300, deadline=None)
+@given(plain_documents)
+def test_the_reader_of_plain_lines_says_nothing_but_what_the_whole_one_says(text: str) -> None:
+    plain = plain_mapping(text)
+    if plain is not None:
+        assert same(plain, load_whole(text))
+
+
+def test_what_programs_write_is_plain() -> None:
+    value = {
+        "v": 1,
+        "agent": {"id": "a", "human": {"name": "Ä b", "timezone": "Europe/Berlin"}, "tool": "cli"},
+        "networks": {"my-net": {"remote": "git@host.test:team/net.git", "subscriptions": ["build", "@room"], "x": []}},
+        "repositories": {"github.com/acme/pay": {"path": "/home/a b"}},
+        "last": None,
+        "flag": "true",
+        "at": "2026-11-30T10:20:00.000Z",
+    }
+    assert plain_mapping(dump(value)) == value
+
+
+@needs_golden
+def test_every_recorded_text_that_is_plain_is_read_by_both() -> None:
+    for one in json.loads(golden_file("yaml-scalars.json").read_text())["stringify"]:
+        for text in (one["scalar"], one["item"]):
+            plain = plain_mapping(text)
+            assert plain is None or same(plain, load_whole(text))
 
 
 BOMBS = {

@@ -7,9 +7,7 @@ of two errors, never guessed, and never anything else.
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from enum import StrEnum
-from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 from peerline.core.errors import Invalid
@@ -31,9 +29,10 @@ PATH: Final = re.compile(
     re.ASCII,
 )
 _FENCE: Final = b"---\n"
-_OWN: Final = {
+_KNOWN: Final = {
     *("v", "id", "room", "from", "author_kind", "ts", "kind", "thread", "in_reply_to", "needs", "mentions", "priority"),
     *("tags", "refs", "seen", "unsafe_reason", "sig"),
+    *MEMBERS,
 }
 
 
@@ -49,13 +48,10 @@ class UnsupportedVersion(Invalid):
 
 def post_path(post: Post) -> str:
     """Where `post` stands: the time in UTC with its milliseconds cut, the sender, the last ten digits of the id."""
-    at = _moment(post.ts // 1000)
-    return f"rooms/{post.room}/msg/{at:%Y/%m/%d}/{at:%Y%m%dT%H%M%SZ}-{post.sender}-{post.id[-10:]}.md"
-
-
-@lru_cache(maxsize=256)
-def _moment(seconds: int) -> datetime:
-    return datetime.fromtimestamp(seconds, UTC)
+    at = datetime.fromtimestamp(post.ts // 1000, UTC)
+    year, month, day = f"{at.year:04}", f"{at.month:02}", f"{at.day:02}"
+    stamp = f"{year}{month}{day}T{at.hour:02}{at.minute:02}{at.second:02}Z"
+    return f"rooms/{post.room}/msg/{year}/{month}/{day}/{stamp}-{post.sender}-{post.id[-10:]}.md"
 
 
 def write_post(post: Post) -> bytes:
@@ -157,9 +153,11 @@ def _parts(data: bytes) -> tuple[dict[str, Any], bytes]:
 
 
 def _post(header: Mapping[str, Any], body: str) -> Post:
-    groups = {name: header[name] for name in MEMBERS if header.get(name) is not None}
-    if fault := group_fault(groups):
-        raise MalformedPost(fault)
+    groups = {}
+    if not header.keys().isdisjoint(MEMBERS):
+        groups = {name: header[name] for name in MEMBERS if header.get(name) is not None}
+        if fault := group_fault(groups):
+            raise MalformedPost(fault)
     in_reply_to = header.get("in_reply_to")
     return Post(
         id=_text(header, "id", is_ulid),
@@ -179,7 +177,7 @@ def _post(header: Mapping[str, Any], body: str) -> Post:
         unsafe_reason=_optional(header, "unsafe_reason"),
         sig=_optional(header, "sig"),
         groups=groups,
-        extra={name: value for name, value in header.items() if name not in _OWN and name not in MEMBERS},
+        extra={name: header[name] for name in header if name not in _KNOWN},
         body=body,
     )
 
@@ -232,18 +230,19 @@ def _ts(value: object) -> Millis:
     try:
         moment = datetime.fromisoformat(value)
     except ValueError:
+        from email.utils import parsedate_to_datetime  # rarely needed, and dear to import
+
         try:
             moment = parsedate_to_datetime(value)
         except (ValueError, TypeError, IndexError, OverflowError):
             raise MalformedPost("ts is no moment in time") from None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    try:
-        moment = moment.astimezone(UTC)
-    except OverflowError:
-        raise MalformedPost("ts is no moment in time") from None
-    seconds = int((moment.replace(microsecond=0) - _EPOCH).total_seconds())
-    return seconds * 1000 + moment.microsecond // 1000
+    since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
+    at = (since.days * 86_400 + since.seconds) * 1000 + since.microseconds // 1000
+    if not _FIRST_MS <= at <= _LAST_MS:
+        raise MalformedPost("ts is no moment in time")
+    return at
 
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST_MS: Final = -62_135_596_800_000  # the year 1
+_LAST_MS: Final = 253_402_300_799_999  # the end of the year 9999

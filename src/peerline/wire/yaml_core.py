@@ -9,18 +9,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from peerline.core.errors import Invalid
+from peerline.wire.yaml_plain import plain_mapping
 from peerline.wire.yaml_scalars import resolved, scalar_text
 
 SIZE_AT_MOST: Final = 262_144
 DEPTH_AT_MOST: Final = 16
 
-# Ordinary characters in YAML 1.2 that libyaml refuses or takes for the end of a line; they wait under private ones.
-_ODD: Final = [*map(chr, range(0x7F, 0xA0)), "\u2028", "\u2029", "\ufeff", "\ufffe", "\uffff"]
-_PRIVATE: Final = [chr(0x10FF00 + at) for at in range(len(_ODD))]
+# Ordinary characters in YAML 1.2 that libyaml refuses or takes for the end of a line, and the one that marks them: each
+# is put aside as the mark and a private character, which no text can hold by accident since the mark is put aside too.
+_MARK: Final = "\U0010fffd"
+_ODD: Final = [*map(chr, range(0x7F, 0xA0)), "\u2028", "\u2029", "\ufeff", "\ufffe", "\uffff", _MARK]
 _ODD_ONE: Final = re.compile(f"[{''.join(_ODD)}]")
-_PRIVATE_ONE: Final = re.compile(f"[{_PRIVATE[0]}-{_PRIVATE[-1]}]")
-_HIDE: Final = str.maketrans(dict(zip(_ODD, _PRIVATE, strict=True)))
-_SHOW: Final = str.maketrans(dict(zip(_PRIVATE, _ODD, strict=True)))
+_MARKED: Final = re.compile(f"{_MARK}(.)")
+_HIDE: Final = str.maketrans({odd: f"{_MARK}{chr(0x10FF00 + at)}" for at, odd in enumerate(_ODD)})
 _CORE_TAG: Final = "tag:yaml.org,2002:"
 
 
@@ -34,11 +35,17 @@ def load(text: str) -> Any:
     Raises:
         InvalidYaml: no YAML, or more than is taken: aliases, keys said twice, more than 256 Ki characters, 16 levels.
     """
+    if len(text) > SIZE_AT_MOST:
+        raise InvalidYaml(f"longer than {SIZE_AT_MOST:,} characters")
+    plain = plain_mapping(text)
+    return load_whole(text) if plain is None else plain
+
+
+def load_whole(text: str) -> Any:
+    """What `load` does with all that is not plain."""
     from yaml import YAMLError  # here, because importing it costs more than all the rest of a short command
     from yaml._yaml import CParser
 
-    if len(text) > SIZE_AT_MOST:
-        raise InvalidYaml(f"longer than {SIZE_AT_MOST:,} characters")
     text = text.removeprefix("\ufeff")
     if "\r" in text:
         text = text.replace("\r\n", "\n")
@@ -46,8 +53,6 @@ def load(text: str) -> Any:
             raise InvalidYaml("a carriage return that ends no line")
     hidden = _ODD_ONE.search(text) is not None
     if hidden:
-        if _PRIVATE_ONE.search(text):
-            raise InvalidYaml("characters of a private range beside control characters")
         text = text.translate(_HIDE)
     try:
         return _Reader(CParser(text).get_event, hidden).document()
@@ -87,7 +92,7 @@ class _Reader:
     def _scalar(self, event: Any) -> Any:
         value: str = event.value
         if self._hidden:
-            value = value.translate(_SHOW)
+            value = _shown(value)
         plain = event.implicit[0]
         if event.tag is not None and event.tag.startswith(_CORE_TAG):
             plain = event.tag[len(_CORE_TAG) :] in ("int", "float", "bool", "null")
@@ -104,11 +109,15 @@ class _Reader:
         while type(event := self._event()).__name__ != "MappingEndEvent":
             if type(event).__name__ != "ScalarEvent":
                 raise InvalidYaml(f"a key that is no text, line {event.start_mark.line + 1}")
-            key = event.value.translate(_SHOW) if self._hidden else event.value
+            key = _shown(event.value) if self._hidden else event.value
             if key in values:
                 raise InvalidYaml(f"a key said twice, line {event.start_mark.line + 1}")
             values[key] = self._value(self._event(), depth)
         return values
+
+
+def _shown(text: str) -> str:
+    return _MARKED.sub(lambda found: _ODD[ord(found[1]) - 0x10FF00], text)
 
 
 def dump(value: Any) -> str:

@@ -9,11 +9,11 @@ import math
 import re
 from typing import Final
 
-_INTEGER: Final = re.compile(r"[-+]?[0-9]+")
-_OCTAL: Final = re.compile(r"0o[0-7]+")
-_HEXADECIMAL: Final = re.compile(r"0x[0-9a-fA-F]+")
-_FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_INFINITE: Final = re.compile(r"[-+]?\.(?:inf|Inf|INF)")
+# One pattern, because nearly every text that begins like a number (an id, a moment) is none.
+_NUMBER: Final = re.compile(
+    r"(?P<whole>[-+]?[0-9]+)|(?P<octal>0o[0-7]+)|(?P<hex>0x[0-9a-fA-F]+)"
+    r"|(?P<float>[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?)|(?P<infinite>[-+]?\.(?:inf|Inf|INF))"
+)
 _WORDS: Final = {
     "": None, "~": None, "null": None, "Null": None, "NULL": None,
     "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
@@ -41,20 +41,19 @@ def resolved(plain: str) -> object:
     """
     if plain in _WORDS:
         return _WORDS[plain]
-    if plain[0] not in _FIRST:
+    if plain[0] not in _FIRST or (found := _NUMBER.fullmatch(plain)) is None:
         return plain
-    if _INTEGER.fullmatch(plain):
+    kind = found.lastgroup
+    if kind == "whole":
         return _whole(plain, 10) if len(plain) < 400 else float(plain)
-    if _OCTAL.fullmatch(plain):
+    if kind == "octal":
         return _whole(plain[2:], 8)
-    if _HEXADECIMAL.fullmatch(plain):
+    if kind == "hex":
         return _whole(plain[2:], 16)
-    if _FLOAT.fullmatch(plain):
-        value = float(plain)
-        return int(value) if value.is_integer() and abs(value) <= _EXACT and not _is_minus_zero(value) else value
-    if _INFINITE.fullmatch(plain):
+    if kind == "infinite":
         return -math.inf if plain[0] == "-" else math.inf
-    return plain
+    value = float(plain)
+    return int(value) if value.is_integer() and abs(value) <= _EXACT and not _is_minus_zero(value) else value
 
 
 def _whole(digits: str, base: int) -> int | float:

@@ -160,7 +160,9 @@ class AgentSettings:
 class WorkerSettings:
     """What `kxm agent worker` runs with, where its options do not say it."""
 
-    harness: str = setting("KXM_WORKER_HARNESS", "pi", "The client that is supervised.", one_of=("pi",))
+    harness: str = setting(
+        "KXM_WORKER_HARNESS", "pi", "The client that is supervised.", one_of=("pi", "claude", "codex")
+    )
     pi_command: str = setting("KXM_PI_COMMAND", "pi", "What starts Pi; words as in a shell.")
     claude_command: str = setting("KXM_CLAUDE_COMMAND", "claude", "What starts Claude Code.")
     codex_command: str = setting("KXM_CODEX_COMMAND", "codex", "What starts Codex.")

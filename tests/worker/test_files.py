@@ -13,6 +13,7 @@ import pytest
 from peerline.cli.hot_identity import read_object
 from peerline.cli.hot_paths import private_write
 from peerline.client.records import Agent, Registered
+from peerline.worker import leftovers
 from peerline.worker.binding import ANSWERS, Binding
 from peerline.worker.claim import AlreadyManaged, Claim
 from peerline.worker.files import Files, worker_key
@@ -161,3 +162,26 @@ def test_the_seat_tells_the_furthest_request_at_hand_and_is_private(files: Files
 
 def _never(seconds: float) -> None:
     raise AssertionError("nothing has to be waited for")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows the environment of a process")
+def test_a_tool_that_left_its_harness_is_found_by_its_seat_and_ended_and_others_are_left_alone(tmp_path: Path) -> None:
+    seat, other = str(tmp_path / "seat.json"), str(tmp_path / "seat.json.2")
+    tool, bystander = [
+        subprocess.Popen(
+            [sys.executable, "-c", "print(flush=True); input()"],
+            env={**os.environ, "KXM_WORKER_SEAT": each},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+        for each in (seat, other)
+    ]
+    for process in (tool, bystander):
+        assert process.stdout is not None
+        process.stdout.readline()
+    assert leftovers.end(seat) == [tool.pid]
+    assert (tool.wait(20), bystander.poll()) == (-9, None)
+    assert leftovers.end(seat) == []
+    for process in (tool, bystander):
+        process.communicate(b"\n")

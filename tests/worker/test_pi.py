@@ -10,7 +10,9 @@ from peerline.worker.pi import COMMAND, EXTENSION, LOOK, TYPE, Pi
 from peerline.worker.plan import Launch, Plan
 
 PLAN = Plan(harness="pi", name="builder", project="shop", folder=Path("/shop"), command=("node", "pi.js"), kxm=("kxm",))
-LAUNCH = Launch(session="s-1", resumes=False, model="a/b", label="builder@default", sessions=Path("/state/s"))
+LAUNCH = Launch(
+    session="s-1", resumes=False, model="a/b", label="builder@default", sessions=Path("/state/s"), start="0"
+)
 
 
 def pi(**given: Any) -> Pi:

@@ -46,6 +46,7 @@ class Claim:
         self._files, self._pause = files, pause
         self._claim = self._child = -1
         self.started_at = ""
+        self.inherits = False  # whether an earlier worker was killed
 
     def take(self, about: dict[str, Any]) -> Orphan | None:
         """Take the worker for this process; the orphan that had to be ended for it.
@@ -60,6 +61,7 @@ class Claim:
             os.close(self._claim)
             self._claim = -1
             raise AlreadyManaged(f"this worker is already managed by PID {holder}; stop it: kill {holder}")
+        self.inherits = bool(_object(self._claim))
         try:
             self._child = _opened(self._files.child)
             orphan = self._end_orphan()

@@ -42,10 +42,14 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """One start of the harness: in which session, with which model, and whether that session has a history."""
+    """One start of the harness: in which session, with which model, and whether that session has a history.
+
+    `start` is another random word for each.
+    """
 
     session: str
     resumes: bool
     model: str | None
     label: str
     sessions: Path
+    start: str

@@ -9,9 +9,12 @@ from typing import Any, Final
 from peerline.client.surroundings import Surroundings
 from peerline.core.errors import Conflict, PeerlineError
 from peerline.core.ids import Millis
+from peerline.worker import leftovers
 from peerline.worker.binding import Binding
 from peerline.worker.child import Child
 from peerline.worker.claim import Claim
+from peerline.worker.claude import Claude
+from peerline.worker.codex import Codex
 from peerline.worker.desk import Desk
 from peerline.worker.files import Files
 from peerline.worker.harness import Harness
@@ -24,7 +27,7 @@ from peerline.worker.restarts import Restarts
 from peerline.worker.seat import VARIABLE, Seat
 from peerline.worker.shift import End, Ending, Shift
 
-HARNESSES: Final[Mapping[str, type[Harness]]] = {"pi": Pi}
+HARNESSES: Final[Mapping[str, type[Harness]]] = {"pi": Pi, "claude": Claude, "codex": Codex}
 TOOL_AFTER: Final[Millis] = 1_000
 FINISH_S: Final = 5.0
 KILL_AFTER_S: Final = 5.0
@@ -87,6 +90,8 @@ class Supervisor:
         """
         if self._binding.set_aside is not None:
             self._log("worker_session_state_recovered", level="warn", setAside=self._binding.set_aside.name)
+        if self._claim.inherits:
+            self._end_leftovers()
         link = Link(
             self._place,
             model=self._plan.models[0] if self._plan.models else self._plan.harness,
@@ -129,6 +134,7 @@ class Supervisor:
             model=self._models.current,
             label=f"{self._plan.name}@{DEFAULT_SCOPE if scope == DEFAULT_SCOPE else scope[4:12]}",
             sessions=self._files.sessions(scope),
+            start=self._world.entropy(8).hex(),
         )
         harness = HARNESSES[self._plan.harness](self._plan, launch, self._seat.path)
         variables = {VARIABLE: self._seat.path, **harness.variables()}
@@ -165,7 +171,9 @@ class Supervisor:
             ending = await self._bounded(shift)
         finally:
             self._shift = None
-            await self._end(child)
+            orderly = await self._end(child)
+        if not orderly or ending.end in (End.EXITED, End.TOOL, End.SILENT):
+            self._end_leftovers()
         self._log("worker_exited", end=ending.end.value, exitCode=await child.ended(), detail=ending.detail)
         return ending
 
@@ -185,11 +193,19 @@ class Supervisor:
                 task.cancel()
             await asyncio.wait([working, stopping])
 
-    async def _end(self, child: Child) -> None:
-        if await child.stop(min(self._plan.drain / 1000, KILL_AFTER_S)):
+    async def _end(self, child: Child) -> bool:
+        """True if it went by itself."""
+        orderly = await child.stop(min(self._plan.drain / 1000, KILL_AFTER_S))
+        if orderly:
             self._log("worker_drain_confirmed")
         else:
             self._log("worker_killed", level="warn", childPid=child.pid)
+        return orderly
+
+    def _end_leftovers(self) -> None:
+        """What a killed harness left running would go on beside the turn that is run again."""
+        if pids := leftovers.end(self._seat.path):
+            self._log("worker_leftovers_ended", level="warn", pids=pids[:20])
 
     def _pause(self, ending: Ending, uptime: Millis) -> Millis:
         """How long until the next start.

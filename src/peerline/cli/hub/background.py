@@ -39,7 +39,7 @@ def start_detached(asked: Asked, settings: HubSettings) -> int:
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=out,
-            env={**asked.env, "KXM_DAEMON": "1"},
+            env={**{name: value for name, value in asked.env.items() if name != "KXM_WORKER_SEAT"}, "KXM_DAEMON": "1"},
             start_new_session=True,
         )
     listening = _wait(child, said)

@@ -45,10 +45,14 @@ def test_the_version_is_told_wherever_it_is_asked_for(words: tuple[str, ...], op
     assert operator.kxm(*words) == Ran(0, f"kxm {__version__}\n", "")
 
 
-def test_komnet_says_that_it_is_not_built_yet(tmp_path: Path) -> None:
-    ran = run(tmp_path, "komnet", "inbox", "--brief")
-    assert (ran.code, ran.stdout) == (2, "")
-    assert "not built yet" in ran.stderr
+def test_komnet_without_an_agent_says_how_to_begin(tmp_path: Path) -> None:
+    ran = run(tmp_path, "komnet", "inbox")
+    assert (ran.code, ran.stdout) == (1, "")
+    assert "Run: komnet init --repo <url>" in ran.stderr
+
+
+def test_the_brief_of_a_machine_without_an_agent_is_silent(tmp_path: Path) -> None:
+    assert run(tmp_path, "komnet", "inbox", "--brief") == Ran(0, "", "")
 
 
 def test_every_listed_command_exists_and_has_a_help_text(operator: Operator) -> None:

@@ -53,8 +53,9 @@ def _kxm(argv: list[str]) -> int:
 def _komnet(argv: list[str]) -> int:
     if argv and argv[0] in ("--version", "-V"):
         return _version("komnet")
-    sys.stderr.write("komnet is not built yet: rooms over Git come with a later release; `kxm` and `peerline` work\n")
-    return 2
+    from peerline.cli.komnet.app import main
+
+    return main(argv)
 
 
 def _peerline(argv: list[str]) -> int:

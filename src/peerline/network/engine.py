@@ -5,6 +5,7 @@ Several engines, in one process or in several, may work on one home at the same 
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
 from typing import Final
 
 from peerline.core.errors import Busy
@@ -16,11 +17,12 @@ from peerline.core.profile import Profile
 from peerline.core.room import Manifest, Receipt, Room
 from peerline.core.threads import REPLY_BUDGET
 from peerline.core.ulid import Ulids
-from peerline.network import founding, inbox, mentions, people, posting, publishing, reading, record, rooms, sync
+from peerline.network import founding, guard, inbox, mentions, people, posting, publishing, reading, record, rooms, sync
 from peerline.network.arrivals import started
 from peerline.network.clone import Clone, Surroundings
-from peerline.network.git.branches import room_branch
+from peerline.network.git.branches import MAIN, room_branch
 from peerline.network.git.errors import GitFailed
+from peerline.network.git.remote import heads
 from peerline.network.health import health
 from peerline.network.inbox import Drain, InboxItem, InboxQuery, InboxView
 from peerline.network.people import Known
@@ -85,6 +87,14 @@ class Engine:
         """
         return sync.flush(self._clone, wait_lock=wait_lock, budget_s=budget_s, limit_s=limit_s)
 
+    def reach(self, *, limit_s: float | None = None) -> int:
+        """Ask the remote for its branches and change nothing; how many of them are rooms.
+
+        Raises:
+            RemoteFailed, GitFailed
+        """
+        return sum(1 for branch in heads(self._clone.git, limit_s) if branch != MAIN)
+
     def health(self) -> Health:
         return self._clone.file.read(lambda tx: health(tx, self._around.now()))
 
@@ -96,10 +106,12 @@ class Engine:
         `push` False: only queue it; somebody else flushes.
 
         Raises:
-            NotSubscribed, ReplyBudgetExceeded, InvalidPost, NoSigningKey, SigningFailed: nothing was written.
+            NotSubscribed, SecretDetected, ReplyBudgetExceeded, InvalidPost: nothing was written.
+            NoSigningKey, SigningFailed: nothing was written.
             Busy, StorageFull, StorageFailed: nothing was written.
         """
         self._require_followed(draft.room)
+        guard.require_clean(self._clone, draft)
         with self._naming:
             post_id, now = self._ulids.next(), self._around.now()
         post = posting.signed(self._clone, posting.compose(self._clone, draft, post_id, now))
@@ -264,7 +276,7 @@ class Engine:
         """Open a room at the remote and follow it.
 
         Raises:
-            InvalidIdentifier, RoomExists, RemoteFailed, Busy, GitFailed
+            InvalidIdentifier, SecretDetected, RoomExists, RemoteFailed, Busy, GitFailed
         """
         config = Room(
             id=room_id(room),
@@ -274,6 +286,7 @@ class Engine:
             created_by=self._clone.identity.agent,
             reply_budget=reply_budget,
         )
+        guard.require_clean_fields(self._clone, {"title": config.title, "purpose": purpose})
         rooms.create(self._clone, config, wait_lock=30.0)
         self.join(room)
         return self.room(room)
@@ -335,7 +348,11 @@ class Engine:
         return self._clone.file.read(lambda tx: publishing.profile(tx, agent or self._clone.identity.agent))
 
     def publish_profile(self, profile: Profile) -> bool:
-        """False when only its time would change."""
+        """False when only its time would change.
+
+        Raises: SecretDetected
+        """
+        guard.require_clean_fields(self._clone, asdict(profile))
         queued = publishing.queue_profile(self._clone, profile)
         if queued:
             self._tried()

@@ -1,0 +1,115 @@
+"""`komnet send`, `ask`, `answer`, `decide`."""
+
+import sys
+from typing import Any
+
+from peerline.cli.hot_output import Failure, write
+from peerline.cli.komnet.desk import Desk
+from peerline.cli.komnet.shown import messages
+from peerline.core.fence import quoted, visible
+from peerline.network.scanner.refusal import override_reason
+
+
+def send(desk: Desk) -> int:
+    return _send(desk, kind="msg", needs="none")
+
+
+def ask(desk: Desk) -> int:
+    return _send(desk, kind="question", needs="agent")
+
+
+def _send(desk: Desk, kind: str, needs: str) -> int:
+    call, room = desk.call, desk.call.words["ROOM"]
+    needs = call.text("--needs") or needs
+    draft = {
+        "body": desk.body(),
+        "kind": call.text("--kind") or kind,
+        "needs": needs,
+        "mentions": call.many("--mention"),
+        "tags": call.many("--tag"),
+        "refs": call.many("--ref"),
+        "priority": call.text("--priority"),
+        "inReplyTo": call.text("--reply-to"),
+        "forceUnsafe": _override(desk),
+    }
+    result = desk.ask("send", room=room, input={name: value for name, value in draft.items() if value is not None})
+    message = result["message"]
+    desk.aside(messages.forecast(result["forecast"], room))
+    shown = messages.sent(message)
+    if needs == "human" and message["delivery"] == "pushed":
+        shown.append("  parked — surface this to a human; relay attribution is cooperative.")
+    return desk.show(shown, message)
+
+
+def answer(desk: Desk) -> int:
+    call, message_id = desk.call, desk.call.words["ID"]
+    body = desk.body()
+    if call.flag("--as-human"):
+        return _answer_as_human(desk, message_id, body)
+    result = desk.ask("answer", messageId=message_id, body=body, forceUnsafe=_override(desk))
+    return desk.show(messages.sent(result, "answered"), result)
+
+
+def _answer_as_human(desk: Desk, message_id: str, body: str) -> int:
+    """Never through the daemon: the person is asked here, at this terminal."""
+    calls = desk.direct()
+    network = desk.call.text("--network")
+    asked: dict[str, Any] = calls.call("message", {"messageId": message_id}, network)
+    _confirmed(asked, body)
+    result = calls.answer_as_human(message_id, body, network, unsafe_reason=_override(desk))
+    if result["delivery"] == "queued":
+        return desk.show(messages.sent(result), result)
+    return desk.show([f"✓ recorded as a human-relayed decision {result['id']}"], result)
+
+
+def _confirmed(asked: dict[str, Any], body: str) -> None:
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        write(2, "✗ --as-human needs an interactive terminal.\n")
+        write(2, "  This best-effort check prevents accidental non-interactive attribution;\n")
+        write(2, "  it does not authenticate a human. Run the relay from a terminal.\n")
+        raise Failure("not recorded — the human did not confirm this answer", error="NOT_CONFIRMED")
+    shown = [
+        "",
+        "Recording this as a HUMAN-RELAYED decision permanently:",
+        f"  room     #{visible(asked['room'], 64)}",
+        f"  asked by {visible(asked['from'], 40)}",
+        "  the question:",
+        *(f"  {line}" for line in quoted(str(asked["body"]).rstrip("\n"))[:20]),
+        "  the answer:",
+        *(f"  {line}" for line in quoted(body)),
+        "",
+    ]
+    write(1, "\n".join(shown) + "\nConfirm this human-relayed decision? [y/N] ")
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise Failure("not recorded — the human did not confirm this answer", error="NOT_CONFIRMED")
+
+
+def decide(desk: Desk) -> int:
+    call = desk.call
+    title, text = call.words["TITLE"], desk.body()
+    result = desk.ask(
+        "send",
+        room=call.words["ROOM"],
+        input={
+            "body": f"{title}\n\n{text}" if text else title,
+            "kind": "decision",
+            "needs": "none",
+            **({"inReplyTo": call.text("--reply-to")} if call.text("--reply-to") else {}),
+            **({"forceUnsafe": _override(desk)} if call.text("--force-unsafe") else {}),
+        },
+    )["message"]
+    shown = messages.sent(result, "decision recorded")
+    if result["delivery"] == "pushed":
+        shown.append("  decisions are never pruned by sealing — this outlives the live window")
+    return desk.show(shown, result)
+
+
+def _override(desk: Desk) -> str | None:
+    """The reason of `--force-unsafe`: only a person at a terminal overrides the scanner, for their own words."""
+    reason = desk.call.text("--force-unsafe")
+    if reason is None:
+        return None
+    return override_reason(reason, person_at_terminal=sys.stdin.isatty() and sys.stdout.isatty(), own_words=True)
+
+
+RUN = {"send": send, "ask": ask, "answer": answer, "decide": decide}

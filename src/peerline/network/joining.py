@@ -1,0 +1,86 @@
+"""Entering a network: the repository is looked at first, and this machine remembers it only when that went well."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from peerline.core.errors import Conflict
+from peerline.core.identifiers import InvalidIdentifier, agent_id, slug
+from peerline.core.ids import Entropy, Millis
+from peerline.network.config import Config, Joined, Me, NotConfigured, change_config, load_config
+from peerline.network.home import Home
+from peerline.network.operations.session import opened
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joining:
+    """What `init` did. `first`: the repository was empty and is a network now; `current`: what commands act on."""
+
+    agent: str
+    network: str
+    remote: str
+    first: bool
+    rooms: tuple[str, ...]
+    current: str
+
+
+def enter(
+    home: Home,
+    me: Me,
+    *,
+    remote: str,
+    network: str | None,
+    now: Callable[[], Millis],
+    entropy: Entropy,
+    environ: Mapping[str, str],
+) -> Joining:
+    """Make `me` a member of the network that `remote` carries; to do it again changes nothing.
+
+    Raises:
+        Conflict: the home is another agent's, or the network's name is taken by another remote.
+        InvalidIdentifier, BadRemote, RemoteFailed: nothing is written to the config then.
+    """
+    agent_id(me.id)
+    network = network_name(network, remote)
+    try:
+        config: Config | None = load_config(home)
+    except NotConfigured:
+        config = None
+    if config is not None and config.agent.id != me.id:
+        raise Conflict(
+            f"this home belongs to {config.agent.id}; a further agent gets its own: "
+            f"komnet agent add {me.id} --repo <url>"
+        )
+    known = config.networks.get(network) if config is not None else None
+    if known is not None and known.remote != remote:
+        raise Conflict(f"{network} is the name of {known.remote} here; choose another with --network <id>")
+    home.make()
+    entering = known or Joined(id=network, remote=remote)
+    engine = opened(home, entering, me, now=now, entropy=entropy, environ=environ)
+    try:
+        first = engine.initialise()
+        rooms = tuple(view.room.id for view in engine.rooms())
+    finally:
+        engine.close()
+    changed = change_config(home, lambda old: old if network in old.networks else old.with_network(entering), me)
+    return Joining(
+        agent=me.id,
+        network=network,
+        remote=remote,
+        first=first,
+        rooms=rooms,
+        current=changed.network(None).id if changed.default else network,
+    )
+
+
+def network_name(given: str | None, remote: str) -> str:
+    """The network's id here: the given one, else made of the remote's last part.
+
+    Raises:
+        InvalidIdentifier
+    """
+    if given is not None:
+        if slug(given) != given:
+            raise InvalidIdentifier(f"{given[:80]!a} is no network id: 1 to 63 characters a-z 0-9 -")
+        return given
+    last = remote.rstrip("/").replace(":", "/").rpartition("/")[2].removesuffix(".git")
+    return slug(last) or "network"

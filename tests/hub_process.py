@@ -195,6 +195,8 @@ class Stream:
 class HubProcess:
     """`kxm hub start` in a temporary home, on a free port. The same home can be started again."""
 
+    command: tuple[str, ...] = (*KXM, "hub", "start")
+
     def __init__(self, home: Path, **variables: str) -> None:
         self.home = home
         # What stops two agents that only talk to each other stops most tests too; those about it set it anew.
@@ -212,7 +214,7 @@ class HubProcess:
     def start(self) -> Self:
         self._errors = (self.home / "hub.stderr").open("ab")
         self.process = subprocess.Popen(
-            [*KXM, "hub", "start"],
+            self.command,
             env=self.environment,
             cwd=self.home,
             stdin=subprocess.DEVNULL,

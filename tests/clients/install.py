@@ -76,7 +76,15 @@ INSPECTOR: Final = Client(
     "@modelcontextprotocol/inspector/clients/launcher/build/index.js",
     node=True,
 )
-ALL: Final = {client.name: client for client in (NODE, CLAUDE, CODEX, PI, GEMINI, OPENCODE, INSPECTOR)}
+_CONFORMANCE: Final = "@modelcontextprotocol/conformance"
+CONFORMANCE: Final = Client("conformance", _CONFORMANCE, "0.1.16", f"{_CONFORMANCE}/dist/index.js", node=True)
+CONFORMANCE_NEXT: Final = Client(
+    "conformance-next", _CONFORMANCE, "0.2.0-alpha.12", f"{_CONFORMANCE}/dist/index.js", node=True
+)
+ALL: Final = {
+    client.name: client
+    for client in (NODE, CLAUDE, CODEX, PI, GEMINI, OPENCODE, INSPECTOR, CONFORMANCE, CONFORMANCE_NEXT)
+}
 
 
 def install(client: Client) -> None:

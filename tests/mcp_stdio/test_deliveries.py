@@ -51,7 +51,7 @@ class Gated(AsyncHub):
         super().__init__(url, project="demo", name="lead", surroundings=world.surroundings)
         self.gate = gate
 
-    async def inbox(self) -> tuple[Message, ...]:
+    async def inbox(self, *, peek: bool = False) -> tuple[Message, ...]:
         found = await super().inbox()
         await self.gate.wait()
         return found

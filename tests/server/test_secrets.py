@@ -34,19 +34,17 @@ def where(folder: Path, marker: str) -> set[str]:
 
 
 def command_lines() -> str:
-    return "\n".join(
-        path.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace") for path in readable("/proc/[0-9]*/cmdline")
-    )
+    lines = (content.replace(b"\0", b" ").decode("utf-8", "replace") for content in readable("/proc/[0-9]*/cmdline"))
+    return "\n".join(lines)
 
 
-def readable(pattern: str) -> list[Path]:
+def readable(pattern: str) -> list[bytes]:
     found = []
     for path in Path("/").glob(pattern.removeprefix("/")):
         try:
-            path.read_bytes()
+            found.append(path.read_bytes())
         except OSError:
             continue  # ended meanwhile
-        found.append(path)
     return found
 
 

@@ -4,6 +4,7 @@ import asyncio
 import gc
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from peerline.cli.faults import Faults
 from peerline.cli.wiring import Hub, Log, Probe, loopback
@@ -22,11 +23,13 @@ def run_hub(
     announce: Callable[[str], None],
     log: Log = lambda line: None,
     probe: Probe | None = None,
+    mcp_server: Callable[[], Any] | None = None,
 ) -> int:
     """Serve until SIGTERM or SIGINT; returns the exit code.
 
     `announce` gets the line for the person once the hub takes requests; `log` one line at a time, on the loop's
-    thread. `probe` is told the points of each group of work (fault tests).
+    thread. `probe` is told the points of each group of work (fault tests). `mcp_server` makes what `/mcp` serves
+    instead of our tools (conformance tests).
 
     Raises:
         Invalid: settings that a hub must not start with. Held, NotOurs, TooNew, UnsafeFile, OSError: the place.
@@ -49,8 +52,8 @@ def run_hub(
                 try:
                     import uvloop
                 except ImportError:
-                    return asyncio.run(hub.serve(announce))
-                return uvloop.run(hub.serve(announce))
+                    return asyncio.run(hub.serve(announce, mcp_server))
+                return uvloop.run(hub.serve(announce, mcp_server))
         finally:
             connection.close()
     finally:

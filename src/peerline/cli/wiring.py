@@ -41,6 +41,7 @@ from peerline.server.guards import Guard
 from peerline.server.health import HealthRoutes
 from peerline.server.leases import LeaseRoutes
 from peerline.server.listen import serve as serve_http
+from peerline.server.mcp_http import McpRoutes
 from peerline.server.messages import MessageRoutes
 from peerline.server.metrics import MetricRoutes
 from peerline.server.openapi import OpenApiRoutes
@@ -116,14 +117,15 @@ class Hub:
         self.overview = Overview(self.store, self.agents, self.messages, now, settings.message_retention_ms)
         self.rates = RateWindow(settings.rate_limit_max, settings.rate_limit_window_ms)
         self.wheel = Wheel()
+        self.mcp: McpRoutes | None = None
         self.guard = Guard(settings.host, settings.allowed_hosts)
         self.sweeper = Sweeper(
             self.messages, self.agents, self.leases, self.projects, self.facts, self._clock, self.rates,
             settings.message_retention_ms, self.store,
         )  # fmt: skip
 
-    def application(self) -> HubApplication:
-        """Needs the running event loop, for waits."""
+    def application(self, mcp_server: Callable[[], Any] | None = None) -> HubApplication:
+        """Needs the running event loop, for waits. `mcp_server` makes what `/mcp` serves instead of our tools."""
         auth = Auth(self.access, self.agents, self._clock)
         storage = "memory" if self._settings.data_path == ":memory:" else "sqlite"
         call_later = asyncio.get_running_loop().call_later
@@ -132,6 +134,9 @@ class Hub:
             self._clock.now, __version__, None if storage == "memory" else partial(pending, self._settings.data_path),
         )  # fmt: skip
         openapi = OpenApiRoutes(__version__)
+        mcp = self.mcp = McpRoutes(
+            auth, self.access, self.agents, self.rates, self._clock, self._oops, server=mcp_server
+        )
         parts = (
             HealthRoutes(self.agents, self.store, storage, lambda: self.store.trouble, __version__),
             AgentRoutes(self.agents, self.messages, self.projects, auth, os.geteuid()),
@@ -143,21 +148,23 @@ class Hub:
             LeaseRoutes(self.leases),
             OpsRoutes(self.overview, self.wakeups, self.wheel, self._clock.now),
             ProjectRoutes(self.projects, self._clock.now),
+            mcp,
             metrics,
             openapi,
         )
         routes = Routes([route for part in parts for route in part.routes()])
         metrics.time(routes.all)
         openapi.describe(routes.all)
-        return HubApplication(
+        mcp.app = HubApplication(
             routes, self.guard, auth, self.agents, self.rates, self.journal, self._clock, self._entropy, self._oops
         )
+        return mcp.app
 
-    async def serve(self, announce: Callable[[str], None]) -> int:
+    async def serve(self, announce: Callable[[str], None], mcp_server: Callable[[], Any] | None = None) -> int:
         settings = self._settings
         loop = self._loop = asyncio.get_running_loop()
         stop = self._stop = asyncio.Event()
-        app = self.application()
+        app = self.application(mcp_server)
 
         def end(number: int) -> None:
             if app.stopping:
@@ -199,6 +206,8 @@ class Hub:
             flushing.stop()
             expiring.stop()
             ending.stop()
+            if self.mcp is not None:
+                await self.mcp.close()
             self.agents.flush()
             self.facts.flush()
             self.store.write(lambda tx: tx.counters.flush())

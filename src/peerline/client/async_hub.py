@@ -225,9 +225,10 @@ class AsyncHub:
         answer = await self._session.call("DELETE", _message_path(message_id), repeatable=True)
         return decoded(answer, OneMessage).message
 
-    async def inbox(self) -> tuple[Message, ...]:
-        """Requests that still need our reply, oldest first. Acknowledges nothing."""
-        return (await self._get(f"/v1/agents/{quote(self.agent.id, safe='')}/inbox", MessageList)).messages
+    async def inbox(self, *, peek: bool = False) -> tuple[Message, ...]:
+        """Requests that still need our reply, oldest first. Acknowledges nothing; a peek is no reading either."""
+        path = f"/v1/agents/{quote(self.agent.id, safe='')}/inbox" + ("?peek=1" if peek else "")
+        return (await self._get(path, MessageList)).messages
 
     async def acknowledge(self, message_id: str, *, adapter: str | None = None) -> Acknowledged:
         """Take a request: it is not pushed again. Of several sessions, `first` tells which one has the work.

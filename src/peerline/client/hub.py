@@ -154,8 +154,8 @@ class Hub:
     def cancel(self, message_id: str) -> Message:
         return self._run(self._hub.cancel(message_id))
 
-    def inbox(self) -> tuple[Message, ...]:
-        return self._run(self._hub.inbox())
+    def inbox(self, *, peek: bool = False) -> tuple[Message, ...]:
+        return self._run(self._hub.inbox(peek=peek))
 
     def acknowledge(self, message_id: str, *, adapter: str | None = None) -> Acknowledged:
         return self._run(self._hub.acknowledge(message_id, adapter=adapter))

@@ -58,6 +58,17 @@ class Access:
         for token in tokens:
             self._tokens.setdefault(token.project, {})[token.id] = token
 
+    def project_of(self, presented: bytes, now: Millis) -> str | None:
+        """The one project that `presented` (a digest) was made for; None: none, or several."""
+        configured = [name for name, own in self._configured.items() if hmac.compare_digest(presented, own)]
+        made = [
+            name
+            for name, own in self._tokens.items()
+            if any(t.live(now) and hmac.compare_digest(presented, t.digest) for t in own.values())
+        ]
+        found = {*configured, *made}
+        return found.pop() if len(found) == 1 else None
+
     def tokens(self, project: str) -> list[ProjectToken]:
         return list(self._tokens.get(project, {}).values())
 

@@ -130,6 +130,12 @@ class TokenNotFound(NotFound):
     code = "token_not_found"
 
 
+class McpNotInstalled(NotFound):
+    """This hub has no `/mcp`: the package it needs is not there."""
+
+    code = "mcp_not_installed"
+
+
 class Conflict(PeerlineError):
     code = "conflict"
 

@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable
 from urllib.parse import unquote_to_bytes
 
-from peerline.core.errors import Invalid, InvalidRequest, PeerlineError, RouteNotFound, Stopping, TooMany, WrongMedia
-from peerline.core.ids import Entropy, Millis, random_id
+from peerline.core.errors import Invalid, InvalidRequest, PeerlineError, RouteNotFound, Stopping, WrongMedia
+from peerline.core.ids import Entropy, random_id
 from peerline.core.rate import RateWindow
 from peerline.database.later import Later
 from peerline.hub.agents import Agents
@@ -15,6 +15,7 @@ from peerline.hub.journal import Journal
 from peerline.server.auth import Auth, Caller
 from peerline.server.exchange import Answer, Head, Peer, Request, Response, Stream
 from peerline.server.guards import Guard
+from peerline.server.rates import count
 from peerline.server.refusals import error_answer, refusal
 from peerline.server.routes import Call, Proof, Route, Routes
 from peerline.wire.fields import refuse_unknown
@@ -76,13 +77,14 @@ class HubApplication:
         monotonic = self._clock.monotonic()
         found = self._routes.find(request.method, request.path)
         if found is None:
-            self._count(request, request.peer.address, monotonic)
+            count(self._rates, request, request.peer.address, monotonic)
             raise RouteNotFound("route not found", nextAction="see_openapi_json")
         route, parameters = found
         request.timing = route.timing
         caller, unproven = self._prove(route, request)
         if route.limited:
-            self._count(request, caller.agent.id if caller is not None else request.peer.address, monotonic)
+            key = caller.agent.id if caller is not None else request.peer.address
+            count(self._rates, request, key, monotonic)
         if unproven is not None:
             raise unproven
         if self.stopping and request.method != "GET":
@@ -90,13 +92,6 @@ class HubApplication:
         if caller is not None:
             self._agents.heard(caller.proven, monotonic)
         return route.answer(self._call(route, parameters, request, head, caller))
-
-    def _count(self, request: Request, key: str, monotonic: Millis) -> None:
-        """One more request of that caller. Raises: TooMany."""
-        verdict = self._rates.count(key, monotonic)
-        request.lines += f"x-ratelimit-limit: {verdict.limit}\r\nx-ratelimit-remaining: {verdict.remaining}\r\n"
-        if not verdict.allowed:
-            raise TooMany("request rate limit exceeded", retryAfter=verdict.retry_after_s, nextAction="wait")
 
     def _prove(self, route: Route, request: Request) -> tuple[Caller | None, PeerlineError | None]:
         """Who calls, if the route wants to know; the failure is reported only after the rate limit has counted it."""

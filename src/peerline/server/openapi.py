@@ -75,6 +75,8 @@ class OpenApiRoutes:
 def document(routes: Iterable[Route], version: str) -> Json:
     paths: dict[str, Json] = {}
     for route in routes:
+        if not route.described:
+            continue
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
     return {
         "openapi": "3.1.0",

@@ -56,6 +56,8 @@ def refusal(error: BaseException, request_id: str) -> Response:
     answer = error_answer(status, error.code, text, request_id, extras)
     if status in (429, 503):
         answer.headers += (("retry-after", str(error.extras.get("retryAfter", RETRY_S))),)
+    if status == 401:
+        answer.headers += (("www-authenticate", "Bearer"),)
     return answer
 
 

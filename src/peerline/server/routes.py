@@ -44,6 +44,7 @@ class Route(NamedTuple):
     query: Sequence[str] = ()
     answers: Sequence[int] = (200,)
     timing: Histogram | None = None  # given by `Routes`
+    described: bool = True  # in OpenAPI; other protocols have descriptions of their own
 
 
 class Routes:

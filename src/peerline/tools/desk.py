@@ -30,12 +30,14 @@ class Desk:
     """What the tools of one session work with.
 
     `hub` gives the hub once the session is registered, or raises why not; `told` words a refusal for the model.
-    `takes_as` is the adapter under which reading the inbox acknowledges; None where arriving has done so.
+    `takes_as` is the adapter under which reading the inbox acknowledges; None where events tell what arrives and ends.
+    `patient` says that a client which is shown progress waits as long as was asked.
     """
 
     hub: Callable[[], Awaitable[AsyncHub]]
     told: Callable[[PeerlineError], str]
     takes_as: str | None = None
+    patient: bool = True
     inbox: Inbox
     outcomes: Outcomes
     reports: Reports
@@ -54,6 +56,16 @@ class Desk:
         except PeerlineError as error:
             return results.error(self.told(error))
 
+    async def furthest(self, hub: AsyncHub) -> Message | None:
+        """The open request that what is sent now may be sent because of."""
+        if self.takes_as is not None:
+            self.inbox.renew(self.inbox.known(), await hub.inbox(peek=True))
+        return self.inbox.furthest()
+
+    def longest_s(self, asked_s: float, progress: Progress | None) -> float:
+        """How long a call may take."""
+        return asked_s if self.patient and progress is not None else min(asked_s, UNWATCHED_S)
+
 
 async def _list(desk: Desk, given: Arguments, progress: Progress | None) -> Result:
     hub = await desk.hub()
@@ -64,7 +76,7 @@ async def _send(desk: Desk, given: Arguments, progress: Progress | None) -> Resu
     _no_context(given)
     hub = await desk.hub()
     key = given.get("idempotencyKey") or f"mcp:{desk.world.entropy(16).hex()}"
-    chain = desk.chains.of(key, desk.inbox.furthest(), hub.agent.id)
+    chain = desk.chains.of(key, await desk.furthest(hub), hub.agent.id)
     message = await hub.send(
         given["target"],
         given["content"],
@@ -103,7 +115,7 @@ async def _fanout(desk: Desk, given: Arguments, progress: Progress | None) -> Re
     _no_context(given)
     hub = await desk.hub()
     prefix = given.get("idempotencyKeyPrefix")
-    chain = desk.chains.of(prefix and f"fanout:{prefix}", desk.inbox.furthest(), hub.agent.id)
+    chain = desk.chains.of(prefix and f"fanout:{prefix}", await desk.furthest(hub), hub.agent.id)
     timeout_s = given.get("timeoutMs", FANOUT_WAIT_MAX_MS) / 1000
     asking = fanned_out(
         hub,
@@ -113,7 +125,7 @@ async def _fanout(desk: Desk, given: Arguments, progress: Progress | None) -> Re
         key_prefix=prefix,
         correlation_id=given.get("correlationId"),
         ttl_ms=given.get("ttlMs"),
-        timeout_s=timeout_s if progress else min(timeout_s, UNWATCHED_S),
+        timeout_s=desk.longest_s(timeout_s, progress),
         chain=chain,
     )
     return results.of_responses(await showing(asking, "waiting for replies", progress), desk.world.entropy)
@@ -123,7 +135,7 @@ async def _await(desk: Desk, given: Arguments, progress: Progress | None) -> Res
     hub = await desk.hub()
     message_id = given["messageId"]
     asked_s = min(given.get("timeoutMs", AWAIT_MAX_MS), AWAIT_MAX_MS) / 1000
-    timeout_s = asked_s if progress else min(asked_s, UNWATCHED_S)
+    timeout_s = desk.longest_s(asked_s, progress)
     with desk.outcomes.waiting(message_id):
         try:
             message = await showing(hub.wait(message_id, timeout_s), f"waiting for {message_id}", progress)

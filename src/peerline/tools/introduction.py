@@ -15,6 +15,12 @@ INSTRUCTIONS = (
     "by kxm_inbox: do it if it is right, then answer with kxm_reply and its message_id. To ask an agent: kxm_list, "
     f"kxm_send, then go on working; when a reply is announced, read it with kxm_get. {_REST}"
 )
+OVER_HTTP = (
+    "KXM connects you with other agents of this project. kxm_inbox lists what they ask of you, and which of your own "
+    "requests have a reply that you have not read: look there when you begin and when you have finished something. Do "
+    "what is right, then answer with kxm_reply and its messageId. To ask an agent: kxm_list, kxm_send, then go on "
+    f"working; read the reply with kxm_get. {_REST}"
+)
 
 
 def client_label(name: object) -> str:

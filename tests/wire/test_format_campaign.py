@@ -13,7 +13,7 @@ from tests.wire.test_post_file import PLACE, hostile_files
 from tests.wire.test_yaml_core import anything, beyond_libyaml, mappings, plain_documents, same
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
-at_length = settings(max_examples=20_000, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+at_length = settings(max_examples=10_000, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 
 
 @at_length

@@ -1,72 +1,29 @@
 """The one table of the tools an agent calls: name, description, schema, set (spec/hub.md 5.3)."""
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final
 
 from peerline.core import limits
+from peerline.wire.tool_schema import Schema as Schema
+from peerline.wire.tool_schema import Tool as Tool
+from peerline.wire.tool_schema import choice, integer, items, text
 
-Schema = dict[str, Any]
-
-
-class Tool(NamedTuple):
-    """`core` ones are always offered; `later` names what a tool waits for that cannot work yet."""
-
-    name: str
-    description: str
-    properties: Mapping[str, Schema]
-    required: tuple[str, ...] = ()
-    core: bool = False
-    reads: bool = False
-    later: str = ""
-
-    @property
-    def schema(self) -> Schema:
-        found: Schema = {"type": "object", "properties": dict(self.properties), "additionalProperties": False}
-        return found | ({"required": list(self.required)} if self.required else {})
-
-    def as_listed(self) -> dict[str, Any]:
-        """The tool as `tools/list` tells it."""
-        listed = {"name": self.name, "description": self.description, "inputSchema": self.schema}
-        return listed | ({"annotations": {"readOnlyHint": True}} if self.reads else {})
-
-
-def _text(about: str = "", at_most: int = 0) -> Schema:
-    found: Schema = {"type": "string"}
-    if at_most:
-        found["maxLength"] = at_most
-    return found | ({"description": about} if about else {})
-
-
-def _integer(low: int, high: int, about: str = "") -> Schema:
-    found: Schema = {"type": "integer", "minimum": low, "maximum": high}
-    return found | ({"description": about} if about else {})
-
-
-def _choice(*values: str, default: str = "") -> Schema:
-    return {"type": "string", "enum": list(values)} | ({"default": default} if default else {})
-
-
-def _list(items: Schema, at_least: int, at_most: int, about: str = "") -> Schema:
-    found: Schema = {"type": "array", "items": items, "minItems": at_least, "maxItems": at_most}
-    return found | ({"description": about} if about else {})
-
-
-_ID: Final = _text("id of the request (msg_...)", limits.ID)
-_CORRELATION: Final = _text("groups requests; grants nothing", limits.CORRELATION_ID)
+_ID: Final = text("id of the request (msg_...)", limits.ID)
+_CORRELATION: Final = text("groups requests; grants nothing", limits.CORRELATION_ID)
 _CONTEXT: Final[Schema] = {
     "type": "object",
     "description": "binds the request to a workflow stage",
     "properties": {
-        "runId": _text(),
-        "stageId": _text(),
-        "requirementKey": _text(),
-        "attempt": _integer(1, 20),
+        "runId": text(),
+        "stageId": text(),
+        "requirementKey": text(),
+        "attempt": integer(1, 20),
     },
     "required": ["runId", "stageId", "requirementKey", "attempt"],
     "additionalProperties": False,
 }
-_PATH: Final = _text("path of a file")
-_TTL: Final = _integer(limits.TTL_MIN_MS, limits.TTL_MAX_MS, "life of the request; default 24 hours")
+_PATH: Final = text("path of a file")
+_TTL: Final = integer(limits.TTL_MIN_MS, limits.TTL_MAX_MS, "life of the request; default 24 hours")
 _KEY: Final = "makes an exact retry return the first request; not a workflow security or evidence binding"
 
 CORE: Final[tuple[Tool, ...]] = (
@@ -84,11 +41,11 @@ CORE: Final[tuple[Tool, ...]] = (
         "durable messageId: go on working; you are told when the reply is there, then read it with kxm_get. Never "
         "send credentials.",
         {
-            "target": _text("agent name or id", limits.TARGET_WITH_ROOM),
-            "content": _text("the request, up to 32000 characters"),
-            "delivery": _choice("steer", "followUp", "nextTurn", default="followUp"),
+            "target": text("agent name or id", limits.TARGET_WITH_ROOM),
+            "content": text("the request, up to 32000 characters"),
+            "delivery": choice("steer", "followUp", "nextTurn", default="followUp"),
             "correlationId": _CORRELATION,
-            "idempotencyKey": _text(_KEY, limits.IDEMPOTENCY_KEY),
+            "idempotencyKey": text(_KEY, limits.IDEMPOTENCY_KEY),
             "workflowContext": _CONTEXT,
             "ttlMs": _TTL,
             "allowOffline": {
@@ -114,13 +71,13 @@ CORE: Final[tuple[Tool, ...]] = (
         "Ask one to three online agents the same, independently, and collect the replies. Blocks up to timeoutMs; "
         "pending entries go on: repeat the exact call or use kxm_get.",
         {
-            "targets": _list(_text(), 1, limits.FANOUT_TARGETS),
-            "content": _text(),
+            "targets": items(text(), 1, limits.FANOUT_TARGETS),
+            "content": text(),
             "correlationId": _CORRELATION,
-            "idempotencyKeyPrefix": _text(_KEY),
+            "idempotencyKeyPrefix": text(_KEY),
             "workflowContext": _CONTEXT,
             "ttlMs": _TTL,
-            "timeoutMs": _integer(limits.FANOUT_WAIT_MIN_MS, limits.FANOUT_WAIT_MAX_MS, "default 30 minutes"),
+            "timeoutMs": integer(limits.FANOUT_WAIT_MIN_MS, limits.FANOUT_WAIT_MAX_MS, "default 30 minutes"),
         },
         ("targets", "content"),
         core=True,
@@ -155,7 +112,7 @@ CORE: Final[tuple[Tool, ...]] = (
     Tool(
         "kxm_reply",
         "Answer a request from kxm_inbox or a channel event, once, with its message_id. The text goes to that agent.",
-        {"messageId": _ID, "content": _text("the answer, up to 32000 characters")},
+        {"messageId": _ID, "content": text("the answer, up to 32000 characters")},
         ("messageId", "content"),
         core=True,
     ),
@@ -163,35 +120,35 @@ CORE: Final[tuple[Tool, ...]] = (
         "kxm_claim",
         "Say which files you are about to change. Nothing is locked: other agents' sessions are warned before they "
         "edit one, until kxm_release or this session's end. One that another agent claimed is refused, with its name.",
-        {"paths": _list(_PATH, 1, limits.CLAIMED_PATHS)},
+        {"paths": items(_PATH, 1, limits.CLAIMED_PATHS)},
         ("paths",),
         core=True,
     ),
     Tool(
         "kxm_release",
         "Give claimed files back; without paths, all.",
-        {"paths": _list(_PATH, 1, limits.CLAIMED_PATHS)},
+        {"paths": items(_PATH, 1, limits.CLAIMED_PATHS)},
         core=True,
     ),
 )
 
 WORKFLOWS: Final = "workflows"
 CONTEXT: Final = "the project memory"
-_RUN: Final = _text("workflow run id")
-_STAGE: Final = _text("stage id")
-_SUMMARY: Final = _text("one line")
+_RUN: Final = text("workflow run id")
+_STAGE: Final = text("stage id")
+_SUMMARY: Final = text("one line")
 _EVIDENCE: Final[Schema] = {"type": "object", "additionalProperties": {"type": "string"}, "maxProperties": 64}
-_REFERENCES: Final = _list(
+_REFERENCES: Final = items(
     {
         "type": "object",
-        "properties": {"messageIds": _list(_text(), 1, 16)},
+        "properties": {"messageIds": items(text(), 1, 16)},
         "required": ["messageIds"],
         "additionalProperties": False,
     },
     0,
     32,
 )
-_KINDS: Final = _list(_choice("evidence", "state", "episode", "knowledge", "skill"), 0, 5)
+_KINDS: Final = items(choice("evidence", "state", "episode", "knowledge", "skill"), 0, 5)
 
 MORE: Final[tuple[Tool, ...]] = (
     Tool("kxm_workflow_list", "List workflow runs.", {}, reads=True, later=WORKFLOWS),
@@ -202,7 +159,7 @@ MORE: Final[tuple[Tool, ...]] = (
         {
             "runId": _RUN,
             "stageId": _STAGE,
-            "status": _choice("passed", "warning", "failed"),
+            "status": choice("passed", "warning", "failed"),
             "summary": _SUMMARY,
             "evidence": _EVIDENCE,
             "evidenceRefs": _REFERENCES,
@@ -215,14 +172,14 @@ MORE: Final[tuple[Tool, ...]] = (
         "Add an entry to a run's journal.",
         {
             "runId": _RUN,
-            "category": _text(),
+            "category": text(),
             "summary": _SUMMARY,
-            "area": _text(),
+            "area": text(),
             "stageId": _STAGE,
-            "severity": _choice("info", "warning", "error", default="info"),
-            "details": _text(),
-            "evidence": _list(_text(), 0, 32),
-            "relatedEntryIds": _list(_text(), 0, 16),
+            "severity": choice("info", "warning", "error", default="info"),
+            "details": text(),
+            "evidence": items(text(), 0, 32),
+            "relatedEntryIds": items(text(), 0, 16),
         },
         ("runId", "category", "summary"),
         later=WORKFLOWS,
@@ -233,11 +190,11 @@ MORE: Final[tuple[Tool, ...]] = (
         {
             "runId": _RUN,
             "stageId": _STAGE,
-            "signalKey": _text(),
+            "signalKey": text(),
             "summary": _SUMMARY,
             "evidence": _EVIDENCE,
             "evidenceRefs": _REFERENCES,
-            "timeoutMs": _integer(1_000, 2_592_000_000),
+            "timeoutMs": integer(1_000, 2_592_000_000),
         },
         ("runId", "stageId", "signalKey", "summary"),
         later=WORKFLOWS,
@@ -247,10 +204,10 @@ MORE: Final[tuple[Tool, ...]] = (
         "kxm_context",
         "A packet of project context for a role and a task; call it before planning.",
         {
-            "role": _text(),
-            "task": _text(),
-            "project": _text(),
-            "workflowRunId": _text(),
+            "role": text(),
+            "task": text(),
+            "project": text(),
+            "workflowRunId": text(),
             "stageId": _STAGE,
             "budgetTokens": {"type": "integer", "minimum": 1},
             "includeKinds": _KINDS,
@@ -262,14 +219,14 @@ MORE: Final[tuple[Tool, ...]] = (
     Tool(
         "kxm_recall",
         "Search the project memory.",
-        {"project": _text(), "query": _text(), "kinds": _KINDS, "limit": _integer(1, 100)},
+        {"project": text(), "query": text(), "kinds": _KINDS, "limit": integer(1, 100)},
         reads=True,
         later=CONTEXT,
     ),
     Tool(
         "kxm_state",
         "Read a remembered fact, now or as of a time.",
-        {"key": _text(), "project": _text(), "asOf": _text()},
+        {"key": text(), "project": text(), "asOf": text()},
         ("key",),
         reads=True,
         later=CONTEXT,
@@ -277,7 +234,7 @@ MORE: Final[tuple[Tool, ...]] = (
     Tool(
         "kxm_episode",
         "Read what happened in past runs.",
-        {"project": _text(), "workflowRunId": _text()},
+        {"project": text(), "workflowRunId": text()},
         reads=True,
         later=CONTEXT,
     ),
@@ -285,12 +242,12 @@ MORE: Final[tuple[Tool, ...]] = (
         "kxm_promote",
         "Propose a fact for the project memory.",
         {
-            "key": _text(),
+            "key": text(),
             "summary": _SUMMARY,
-            "authority": _choice("evidence", "hypothesis"),
-            "confidence": _choice("verified", "probable", "uncertain"),
-            "evidenceRefs": _list(_text(), 1, 32),
-            "project": _text(),
+            "authority": choice("evidence", "hypothesis"),
+            "confidence": choice("verified", "probable", "uncertain"),
+            "evidenceRefs": items(text(), 1, 32),
+            "project": text(),
         },
         ("key", "summary", "authority", "confidence", "evidenceRefs"),
         later=CONTEXT,

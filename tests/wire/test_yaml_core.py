@@ -78,6 +78,11 @@ def test_every_recorded_document_is_read_as_recorded_but_for_aliases() -> None:
         ("a\n\n", "k: |+\n  a\n\n"),
         (" a\nb", "k: |2-\n   a\n  b\n"),
         ("a\r\nb", 'k: "a\\r\\nb"\n'),
+        ("a \x07 \n b", 'k: "a \\a\\ \\n b"\n'),
+        (
+            "\x07" + "long " * 9 + "\n\n next\n",
+            'k: "\\along long long long long long long long long\\ \n\n\n  \\ next\\n"\n',
+        ),
         ("a\x00\x1bb", 'k: "a\\0\\eb"\n'),
         (None, "k: null\n"),
         (True, "k: true\n"),

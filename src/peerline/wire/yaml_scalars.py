@@ -105,7 +105,7 @@ def _quoted(text: str, indent: int, key: bool) -> str:
 
 def _double_quoted(text: str, indent: int, key: bool) -> str:
     quoted = json.dumps(text, ensure_ascii=False)
-    written = _ESCAPE.sub(_yaml_escape, quoted)
+    written = _ESCAPE.sub(_yaml_escape, quoted).replace(" \\n", "\\ \\n")  # a blank before a line end would be lost
     return written if key or len(quoted) < _FOLD_FROM else _folded(written, indent)
 
 

@@ -21,6 +21,7 @@ from peerline.network.home import Home
 from peerline.network.operations.table import SLOW
 
 SENDING: Final = frozenset(("send", "answer"))
+SETTLED_S: Final = 3.0
 PUSH_S: Final = 10.0  # how long a send waits for the push before it says "queued"
 QUIET: Final = frozenset(("ping", "sessionOpen", "sessionClose", "shutdown"))
 
@@ -156,11 +157,21 @@ class Daemon:
         if method == "sessionOpen":
             session = session or os.urandom(8).hex()
             self._sessions.add(session)
-            for loop in self._loops.values():
+            for network, loop in self._loops.items():
                 loop.wake()
+                self._tasks.append(asyncio.create_task(self._announce(network, session)))
         else:
             self._sessions.discard(session)
         return {"session": session, "sessions": len(self._sessions)}
+
+    async def _announce(self, network: str, session: str) -> None:
+        """Stamp the card for a session that stays: one that only looks in writes nothing."""
+        await asyncio.sleep(SETTLED_S)
+        if session in self._sessions:
+            try:
+                await self._slowly(network, "announce", {"status": "live", "session": session})
+            except PeerlineError as error:
+                self._say(f"[{network}] presence was not published: {error.code}")
 
     def _about(self, loop: NetworkLoop) -> dict[str, Any]:
         looked = (

@@ -97,6 +97,7 @@ class SocketServer:
         assert task is not None
         self._tasks.add(task)
         pending: set[asyncio.Task[None]] = set()
+        sessions: set[str] = set()
         try:
             while True:
                 try:
@@ -104,20 +105,22 @@ class SocketServer:
                 except asyncio.LimitOverrunError:
                     writer.write(refusal_line(0, "the line is longer than 8 MiB"))
                     break
-                except (asyncio.IncompleteReadError, ConnectionError):
-                    break
+                except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
+                    break  # the client left, or the daemon stops
                 if len(pending) >= OPEN_AT_ONCE:
                     await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
-                work = asyncio.create_task(self._one(line, writer))
+                work = asyncio.create_task(self._one(line, writer, sessions))
                 pending.add(work)
                 work.add_done_callback(pending.discard)
         finally:
             for work in tuple(pending):
                 work.cancel()
             writer.close()
+            for session in sessions:  # an agent's session is there as long as its connection
+                await self._answer("sessionClose", {"session": session}, None)
             self._tasks.discard(task)
 
-    async def _one(self, line: bytes, writer: asyncio.StreamWriter) -> None:
+    async def _one(self, line: bytes, writer: asyncio.StreamWriter, sessions: set[str]) -> None:
         try:
             request = read_request(line)
         except MalformedLine as error:
@@ -132,6 +135,8 @@ class SocketServer:
                 await self._subscribe(request_id, request.get("network"), writer)
                 return
             result = await self._answer(request["method"], params, request.get("network"))
+            if request["method"] == "sessionOpen":
+                sessions.add(result["session"])
             out = result_line(request_id, result)
         except PeerlineError as error:
             out = refusal_line(request_id, error.text, error.code, error.extras)

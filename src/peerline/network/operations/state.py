@@ -41,6 +41,12 @@ def last_report(session: Session, params: Params) -> Any:
     return session.last_report or _report(session, SyncReport())
 
 
+def refresh(session: Session, params: Params) -> Any:
+    """Look at the remote if the last look is not of this moment; a remote that is away is no error."""
+    session.refresh()
+    return shapes.health(session.engine.health())
+
+
 def health(session: Session, params: Params) -> Any:
     return shapes.health(session.engine.health())
 

@@ -36,6 +36,7 @@ OPERATIONS: Final[Mapping[str, Operation]] = {
     "profileUpdate": people.profile_update,
     "read": reading.read,
     "receipts": reading.receipts,
+    "refresh": state.refresh,
     "roomCreate": rooms.create,
     "roomJoin": rooms.join,
     "roomLeave": rooms.leave,

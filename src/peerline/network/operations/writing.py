@@ -107,8 +107,8 @@ def delivery(session: Session, params: Params) -> Any:
         **{n: v for n, v in message.items() if n != "queuedReason"},
         "delivery": "queued" if waiting else "pushed",
     }
-    if waiting and waiting.reason:
-        message["queuedReason"] = waiting.reason
+    if waiting and (reason := waiting.reason or session.engine.health().reason):
+        message["queuedReason"] = reason
     return {**result, "message": message} if "message" in result else message
 
 

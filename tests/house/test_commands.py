@@ -12,7 +12,14 @@ import pytest
 from tests.house.tracked import ROOT, pages, shown, tracked
 
 TARGETS = ("setup", "check", "test", "test-all", "bench", "demo", "ci")
-SHELLS = {"setup": "sh", "demo": "sh", "test": "sh", ".ci/run": "bash", "plugins/kxm/scripts/kxm": "sh"}
+SHELLS = {
+    "setup": "sh",
+    "demo": "sh",
+    "test": "sh",
+    ".ci/run": "bash",
+    "plugins/komnet/scripts/komnet": "sh",
+    "plugins/kxm/scripts/kxm": "sh",
+}
 BLOCK = re.compile(r"^```(?:bash|sh|console|text)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 OURS = re.compile(r"\b(kxm|peerline)((?: [a-z][a-z-]*){1,3})")
 # Blocks of `AGENTS.md` are indented; the rest is fenced.

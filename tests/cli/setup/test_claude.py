@@ -18,7 +18,7 @@ def test_the_wheel_holds_the_marketplace_where_setup_looks_for_it() -> None:
     wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
     inside = {name: target.removeprefix("peerline/marketplace/") for name, target in wheel["force-include"].items()}
     # As in the repository, for the marketplace names its plugins by paths below itself.
-    assert inside == {name: name for name in (".claude-plugin/marketplace.json", "plugins/kxm")}
+    assert inside == {name: name for name in (".claude-plugin/marketplace.json", "plugins/kxm", "plugins/komnet")}
     assert all((ROOT / name).exists() for name in inside)
 
 

@@ -333,6 +333,8 @@ async def test_trail_notes_inbox_and_own_messages_are_read(server: ScriptedHub, 
     assert [fact.fact for fact in (await hub.trail("msg_1")).facts] == ["stored"]
     assert (await hub.note("msg_1", "half")).content == "half"
     assert [each.id for each in await hub.inbox()] == ["msg_1"]
+    assert [each.id for each in await hub.inbox(peek=True)] == ["msg_1"]
+    assert server.asked[-1].path.endswith("/inbox?peek=1")
     assert len(await hub.sent(state="open", limit=5)) == 2
     assert str(server.asked[-1]) == "GET /v1/messages?state=open&limit=5"
 

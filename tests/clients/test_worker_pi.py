@@ -86,6 +86,7 @@ def test_the_three_delivery_modes_come_in_order_and_after_kill_9_each_has_exactl
             sent.append(ask(lead, f"{delivery} {number}", delivery))
     until(lambda: lead.get(sent[0])["status"] == "delivered", lead, sent[0])
     assert {lead.get(one)["status"] for one in sent[1:]} == {"queued"}, "nothing is taken before its turn"
+    assert all("read" not in facts(lead, one) for one in sent[1:])
     kill(worker.until("worker_starting")["childPid"])
     worker.until("worker_exited", end="exited")
     busy.go()
@@ -218,3 +219,20 @@ def test_a_worker_of_the_same_name_is_refused_while_one_runs(
     with pytest.raises(AssertionError, match="already managed by PID"):
         second.__enter__()
     second._end()
+
+
+def test_a_worker_that_is_there_before_its_hub_waits_for_it_as_one_agent(
+    tmp_path: Path, hub: HubProcess, model: Endpoint
+) -> None:
+    model.script = Rules(Rule("Is 7 prime", (call("kxm_list"), say("Yes, it is."))))
+    hub.environment["KXM_PORT"] = str(hub.address[1])
+    hub.stop()
+    with pi_worker(tmp_path / "user", hub, model) as worker:
+        assert worker.until("worker_hub_trouble")["code"] == "hub_unreachable"
+        worker.until("worker_starting")
+        hub.start()
+        lead = Project(hub, "shop", hub.admin).register("lead")
+        sent = ask(lead)
+        assert lead.wait(sent)["reply"]["content"] == "Yes, it is."
+        agents = lead.call("GET", "/v1/agents?includeOffline=true").json["agents"]
+    assert sorted(agent["name"] for agent in agents) == ["builder", "lead"]

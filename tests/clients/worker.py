@@ -59,12 +59,25 @@ class Worker:
     def until(self, event: str, **members: object) -> dict[str, Any]:
         """The next event of its log with that name and these members, waited for."""
         while True:
-            line = self._lines.get(timeout=PATIENCE_S)
-            assert line is not None, f"the worker ended: {self.events} {self.errors}"
-            found: dict[str, Any] = json.loads(line)
-            self.events.append(found)
+            found = self.next()
             if found["event"] == event and all(found.get(name) == value for name, value in members.items()):
                 return found
+
+    def next(self) -> dict[str, Any]:
+        """The next event of its log."""
+        line = self._lines.get(timeout=PATIENCE_S)
+        assert line is not None, f"the worker ended: {self.events} {self.errors}"
+        found: dict[str, Any] = json.loads(line)
+        self.events.append(found)
+        return found
+
+    @property
+    def child(self) -> int:
+        """The process of the newest start that its log tells of."""
+        while not any(event["event"] == "worker_starting" for event in self.events) or not self._lines.empty():
+            self.next()
+        pid: int = [event for event in self.events if event["event"] == "worker_starting"][-1]["childPid"]
+        return pid
 
     def kill(self) -> None:
         """`kill -9` of the supervisor alone."""

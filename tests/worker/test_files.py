@@ -146,11 +146,14 @@ def test_only_a_control_file_with_this_start_asks_this_worker_to_stop(files: Fil
 
 def test_the_seat_tells_the_furthest_request_at_hand_and_is_private(files: Files) -> None:
     seat = Seat(files, url="http://127.0.0.1:1", project="shop")
+    seat.prepare("builder")
     seat.at_work_on([])
-    assert not files.seat.exists(), "nobody can act as an agent that is not registered"
+    told: dict[str, Any] = json.loads(files.seat.read_bytes())
+    assert told["name"] == "builder"
+    assert "agentKey" not in told, "nobody can act as an agent that is not registered"
     seat.registered(Registered(agent=Agent(id="agt_1", name="builder", project="shop"), agent_key="key_1"))
     seat.at_work_on([asked(1, hops=1), asked(2, hops=3, path=["agt_9"])])
-    told: dict[str, Any] = json.loads(files.seat.read_bytes())
+    told = json.loads(files.seat.read_bytes())
     assert (told["agentId"], told["agentKey"], told["name"]) == ("agt_1", "key_1", "builder")
     assert told["active"] == {"id": "msg_2", "from": "agt_1", "hops": 3, "maxHops": 5, "path": ["agt_9"]}
     assert files.seat.stat().st_mode & 0o777 == 0o600

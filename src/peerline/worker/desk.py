@@ -53,7 +53,7 @@ class Desk:
 
     async def connected(self, hub: AsyncHub) -> None:
         """Read what is open for us, taken by an earlier worker or not, and which of our own requests have ended."""
-        for message in await hub.inbox():
+        for message in await hub.inbox(peek=True):
             self._add(message)
         try:
             for message in await hub.sent(state="unread", limit=UNREAD):

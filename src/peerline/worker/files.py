@@ -5,7 +5,7 @@ worker-<key>.stop             asks that one to end
 worker-<key>.child            the harness it started, held by a lock that the harness inherits
 worker-session-binding-<key>.json   sessions by scope, and answers on their way
 worker-seat-<key>.json        who its harness's tools act as
-pi-sessions/<key>/            Pi's own session files
+pi-sessions/<key>/default, pi-sessions/<key>/runs/<run>   Pi's own session files
 """
 
 import json
@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
+
+from peerline.worker.plan import DEFAULT_SCOPE
 
 Write = Callable[[str, bytes], None]
 Read = Callable[[str], dict[str, Any]]
@@ -59,7 +61,8 @@ class Files:
 
     def sessions(self, scope: str) -> Path:
         """The folder of Pi's session files for one scope."""
-        return self.root / "pi-sessions" / self.key / scope
+        folder = self.root / "pi-sessions" / self.key
+        return folder / scope if scope == DEFAULT_SCOPE else folder / "runs" / scope
 
     def write_object(self, path: Path, value: Mapping[str, Any]) -> None:
         """Replace it. On a full disk the old one stays: that costs a repeated turn after a crash, and no worker."""

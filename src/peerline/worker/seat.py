@@ -19,36 +19,35 @@ class Seat:
         self._registered: Registered | None = None
         self._active: Message | None = None
 
+    def prepare(self, name: str) -> None:
+        """Before the agent is registered: the tools know who they will be, and wait."""
+        self._write({"name": name, "project": self._project})
+
     @property
     def path(self) -> str:
         return str(self._files.seat)
 
     def registered(self, registered: Registered) -> None:
         self._registered = registered
-        self._write()
+        self._tell()
 
     def at_work_on(self, requests: Iterable[Message]) -> None:
         """What the session sends now may be sent because of these; the one that has come furthest counts."""
         self._active = max(requests, key=lambda one: one.hops, default=None)
-        self._write()
+        self._tell()
 
     def remove(self) -> None:
         self._files.seat.unlink(missing_ok=True)
 
-    def _write(self) -> None:
+    def _tell(self) -> None:
         if self._registered is None:
             return
         agent = self._registered.agent
-        value: dict[str, Any] = {
-            "schema": SCHEMA,
-            "url": self._url,
-            "project": agent.project or self._project,
-            "name": agent.name,
-            "agentId": agent.id,
-            "agentKey": self._registered.agent_key,
-            "active": _chain(self._active),
-        }
-        self._files.write_object(self._files.seat, value)
+        named = {"name": agent.name, "project": agent.project or self._project, "agentId": agent.id}
+        self._write({**named, "agentKey": self._registered.agent_key, "active": _chain(self._active)})
+
+    def _write(self, value: dict[str, Any]) -> None:
+        self._files.write_object(self._files.seat, {"schema": SCHEMA, "url": self._url, **value})
 
 
 def _chain(message: Message | None) -> dict[str, Any] | None:

@@ -99,6 +99,7 @@ class Supervisor:
             trouble=self._hub_trouble,
             world=self._world,
         )
+        self._seat.prepare(self._place.name)
         linked = asyncio.ensure_future(link.run(self._desk))
         lives = asyncio.ensure_future(self._lives())
         try:

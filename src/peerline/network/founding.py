@@ -10,7 +10,7 @@ from peerline.network.examination import Examination
 from peerline.network.git.append import Addition, append
 from peerline.network.git.branches import MAIN
 from peerline.network.git.errors import Contended, RemoteFailed
-from peerline.network.git.remote import fetch, heads, push
+from peerline.network.git.remote import Move, fetch, heads, push
 from peerline.network.git.repository import seen_tips
 from peerline.network.outbox import Outbox
 from peerline.network.reports import SyncReport
@@ -54,7 +54,8 @@ def _found(clone: Clone) -> bool:
     root = Addition(
         branch=MAIN, tip=None, message="komnet: initialise network", files={MANIFEST: write_manifest(manifest)}
     )
-    outcome = push(clone.git, append(clone.git, [root], clone.author, clone.around.now()))[MAIN]
+    made = append(clone.git, [root], clone.author, clone.around.now())[MAIN]
+    outcome = push(clone.git, [Move(MAIN, None, made)])[MAIN]
     if outcome is not None and not isinstance(outcome, Contended):
         raise outcome
     return outcome is None

@@ -6,11 +6,12 @@ A post's row stays queued until the remote's branch holds the post, however ofte
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from peerline.network import health
 from peerline.network.clone import Clone
 from peerline.network.examination import Examination
 from peerline.network.git.append import append
 from peerline.network.git.errors import Contended, RemoteFailed
-from peerline.network.git.remote import fetch, heads, push
+from peerline.network.git.remote import Move, fetch, heads, push
 from peerline.network.git.repository import seen_tips
 from peerline.network.parcel import Parcel, parcels
 from peerline.network.reports import Flushed
@@ -43,7 +44,7 @@ class Outbox:
             try:
                 self._find(tips, limit_s)
             except RemoteFailed as error:
-                self._wait_on(self._queued().values(), error.text)
+                self._away(self._queued().values(), error)
                 break
             todo = self._sendable(tips)
             if not todo:
@@ -58,7 +59,7 @@ class Outbox:
                     self._clone.around.pause(self._pause_s(number))
                     self._catch_up(moved, tips, limit_s)
             except RemoteFailed as error:
-                self._wait_on(todo.values(), error.text)
+                self._away(todo.values(), error)
                 break
         else:
             self._wait_on(self._sendable(tips).values(), _OTHERS)
@@ -106,7 +107,7 @@ class Outbox:
             around.now(),
         )
         around.probe("built")
-        outcome = push(self._clone.git, made, limit_s)
+        outcome = push(self._clone.git, [Move(name, bases[name], new) for name, new in made.items()], limit_s)
         around.probe("pushed")
         taken = {branch: todo[branch] for branch, refusal in outcome.items() if refusal is None}
 
@@ -155,6 +156,11 @@ class Outbox:
                     tx.outbox.tried(post.seq, reason)
 
         self._clone.file.write(note)
+
+    def _away(self, parcels: Iterable[Parcel], error: RemoteFailed) -> None:
+        """The remote as a whole failed: the next send need not wait as long for it."""
+        self._wait_on(parcels, error.text)
+        self._clone.file.write(lambda tx: health.failed(tx, error.text, self._clone.around.now()))
 
     def _pause_s(self, tries: int) -> float:
         """Exponential with full jitter."""

@@ -9,7 +9,7 @@ from peerline.network.examination import Examination
 from peerline.network.git.append import Addition, append
 from peerline.network.git.branches import MAIN, room_branch, room_of
 from peerline.network.git.errors import Contended, RemoteFailed, RemoteUnreachable
-from peerline.network.git.remote import fetch, heads, push
+from peerline.network.git.remote import Move, fetch, heads, push
 from peerline.network.git.repository import seen_tips
 from peerline.network.outbox import TRIES
 from peerline.network.refusals import RoomExists, UnknownRoom
@@ -93,7 +93,8 @@ def create(clone: Clone, room: Room, *, wait_lock: float) -> None:
                 wanted.append(Addition(branch=MAIN, tip=tip, message=f"komnet: create room {room.id}", files=config))
             if branch not in there:
                 wanted.append(Addition(branch=branch, tip=None, message=f"komnet: open room {room.id}", files={}))
-            outcome = push(clone.git, append(clone.git, wanted, clone.author, clone.around.now()))
+            made = append(clone.git, wanted, clone.author, clone.around.now())
+            outcome = push(clone.git, [Move(one.branch, one.tip, made[one.branch]) for one in wanted])
             refused = [error for error in outcome.values() if error is not None]
             if not refused:
                 tips = seen_tips(clone.git)

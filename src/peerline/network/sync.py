@@ -10,7 +10,7 @@ from peerline.network.examination import Examination
 from peerline.network.git.branches import MAIN, room_branch, room_of
 from peerline.network.git.errors import GitFailed, RemoteFailed
 from peerline.network.git.remote import fetch, heads
-from peerline.network.git.repository import seen_tips
+from peerline.network.git.repository import is_damaged, seen_tips
 from peerline.network.outbox import Outbox
 from peerline.network.reports import Anomaly, Discovered, Flushed, SyncReport
 from peerline.network.tables.api import Tx
@@ -19,7 +19,7 @@ from peerline.network.tables.troubles import Trouble
 FLUSH_S: Final = 60.0
 _DAMAGE: Final = (
     "corrupt", "bad object", "unable to read", "missing blob", "missing tree", "not a valid object", "damaged",
-    "is empty", "broken", "invalid sha1 pointer", "could not parse", "bad config", "not a git repository",
+    "does not match", "is empty", "broken", "invalid sha1 pointer", "could not parse", "not a git repository",
 )  # fmt: skip
 
 
@@ -59,13 +59,19 @@ def _sync(clone: Clone, rooms: Collection[str], report: SyncReport, limit_s: flo
     clone.file.write(lambda tx: _looked(tx, clone, there, rooms, report))
     followed = [MAIN, *(room_branch(room) for room in rooms)]
     report.polled = len(followed) - 1
+    wanted = [branch for branch in followed if branch in there]
     try:
-        _take(clone, [branch for branch in followed if branch in there], there, report, limit_s)
+        _take(clone, wanted, there, report, limit_s)
+        complaints = list(report.troubles.values())
     except GitFailed as error:
-        if not _damaged(error):
+        complaints = [error.text]
+        if not _renewed(clone, complaints):
             raise
-        clone.set_aside()
-        _take(clone, [branch for branch in followed if branch in there], there, report, limit_s)
+        _take(clone, wanted, there, report, limit_s)
+    else:
+        if _renewed(clone, complaints):
+            report.troubles.clear()
+            _take(clone, wanted, there, report, limit_s)
     clone.file.write(lambda tx: _done(tx, clone, report))
 
 
@@ -119,6 +125,9 @@ def _done(tx: Tx, clone: Clone, report: SyncReport) -> None:
         health.reached(tx, clone.around.now())
 
 
-def _damaged(error: GitFailed) -> bool:
-    text = error.text.lower()
-    return any(word in text for word in _DAMAGE)
+def _renewed(clone: Clone, complaints: list[str]) -> bool:
+    """Our copy is a cache: damaged, it is set aside, and all of it is fetched again."""
+    if not any(word in text.lower() for text in complaints for word in _DAMAGE) or not is_damaged(clone.git):
+        return False
+    clone.set_aside()
+    return True

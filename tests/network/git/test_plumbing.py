@@ -7,9 +7,10 @@ import pytest
 
 from peerline.network.git.address import remote_address
 from peerline.network.git.append import Addition, Author, append
-from peerline.network.git.errors import Contended, GitFailed, RemoteUnreachable
+from peerline.network.git.errors import Contended, GitFailed, RemoteFailed, RemoteUnreachable
 from peerline.network.git.objects import Objects
-from peerline.network.git.remote import fetch, heads, push
+from peerline.network.git.remote import Move, fetch, heads
+from peerline.network.git.remote import push as push_moves
 from peerline.network.git.repository import is_ancestor, open_repository, seen_tips
 from peerline.network.git.runner import Git
 from peerline.network.git.walk import changes, tree_changes
@@ -23,6 +24,12 @@ MINUTE = 60_000
 @pytest.fixture
 def clone(tmp_path: Path, remote: BareRemote, environ: dict[str, str]) -> Callable[[str], Git]:
     return lambda name: open_repository(tmp_path / name / "git", remote_address(remote.url), environ)
+
+
+def push(git: Git, made: dict[str, str], **olds: str) -> dict[str, RemoteFailed | None]:
+    """Move each branch from where it is known to be."""
+    known = seen_tips(git)
+    return push_moves(git, [Move(name, olds.get(name, known.get(name)), new) for name, new in made.items()])
 
 
 def one(branch: str, tip: str | None, **files: bytes) -> Addition:

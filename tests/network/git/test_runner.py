@@ -14,10 +14,12 @@ from peerline.network.git.errors import (
     GitNotFound,
     GitTimedOut,
     GitTooMuch,
+    RemoteFailed,
     RemoteRefused,
     RemoteUnreachable,
 )
-from peerline.network.git.remote import fetch, heads, push
+from peerline.network.git.remote import Move, fetch, heads
+from peerline.network.git.remote import push as push_moves
 from peerline.network.git.repository import UnsafeRepository, open_repository, set_aside
 from peerline.network.git.runner import Git, Limits
 from tests.network.remotes import STRANGER, BareRemote
@@ -27,6 +29,10 @@ ANNA = Author("Anna", "anna@example.test")
 
 def opened(tmp_path: Path, remote: BareRemote, environ: dict[str, str], limits: Limits = Limits()) -> Git:  # noqa: B008
     return open_repository(tmp_path / "net" / "git", remote_address(remote.url), environ, limits=limits)
+
+
+def push(git: Git, made: dict[str, str]) -> dict[str, RemoteFailed | None]:
+    return push_moves(git, [Move(name, None, new) for name, new in made.items()])
 
 
 def first_post(git: Git) -> dict[str, str]:

@@ -1,7 +1,8 @@
 """Talking to the remote: what branches it has, getting them, and the push that is the compare-and-swap."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from peerline.network.git.branches import BRANCH, HEADS, MAIN, OID, SEEN
@@ -78,23 +79,35 @@ def fetch(git: Git, branches: Sequence[str], limit_s: float | None = None) -> di
     return failed
 
 
-def push(git: Git, commits: Mapping[str, str], limit_s: float | None = None) -> dict[str, RemoteFailed | None]:
-    """Move each branch to its commit if the remote's is an ancestor of it; returns for each why not, or None.
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A branch that is to go from `old` (None: that must not be there yet) to `new`, which is built on it."""
+
+    branch: str
+    old: str | None
+    new: str
+
+
+def push(git: Git, moves: Sequence[Move], limit_s: float | None = None) -> dict[str, RemoteFailed | None]:
+    """Move each branch if the remote has it where we think; returns for each why not, or None.
+
+    It is never created where it was, nor moved from anywhere else: a branch that somebody deleted stays deleted.
 
     Raises:
         RemoteFailed: nothing can be said about any branch; the push may have happened.
     """
-    wanted = [f"{commit}:{HEADS}{branch}" for branch, commit in commits.items()]
-    words = ("push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no")
-    done = _tried(git, limit_s, *words, "--", "origin", *wanted)
+    branches = {move.branch for move in moves}
+    words = ["push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no"]
+    words += [f"--force-with-lease={HEADS}{move.branch}:{move.old or ''}" for move in moves]
+    done = _tried(git, limit_s, *words, "--", "origin", *(f"{move.new}:{HEADS}{move.branch}" for move in moves))
     outcome: dict[str, RemoteFailed | None] = {}
     for line in done.out.decode("utf-8", "replace").splitlines():
         flag, _, rest = line.partition("\t")
         names, _, summary = rest.partition("\t")
         branch = names.partition(":")[2].removeprefix(HEADS)
-        if len(flag) == 1 and branch in commits:
+        if len(flag) == 1 and branch in branches:
             outcome[branch] = _refusal(summary, done.complaint) if flag == "!" else None
-    if len(outcome) < len(commits):
+    if len(outcome) < len(branches):
         raise _failure(done.complaint or f"git push ended with {done.code}")
     return outcome
 
@@ -137,6 +150,8 @@ def _failure(complaint: str) -> RemoteFailed:
             f"{complaint}; the repository belongs to another user: git takes it once its owner has shared it with "
             "'git config --global --add safe.directory PATH' for this user"
         )
+    if "find remote ref" in complaint:
+        return RemoteUnreachable(f"the remote has no such branch any more: {complaint}")
     if _DOOR.search(complaint):
         return RemoteNotAllowed(f"the remote does not let us in: {complaint}")
     return RemoteUnreachable(f"the remote does not answer: {complaint}")

@@ -63,6 +63,11 @@ def open_repository(
     return git
 
 
+def is_damaged(git: Git) -> bool:
+    """Whether what the remote's branches need is not all here; asked when git complained, since it costs a walk."""
+    return not git.succeeds("fsck", "--connectivity-only", "--no-dangling", "--no-progress")
+
+
 def set_aside(folder: Path) -> Path:
     """Move a repository that git can't read any more out of the way; the next fetch fills a new one."""
     target = next(p for n in count(1) if not (p := folder.with_name(f"{folder.name}.broken-{n}")).exists())

@@ -15,6 +15,8 @@ import click
 from peerline.cli import kxm, person
 from peerline.cli.hot_help import common_options, verb_options
 from peerline.cli.hot_table import VERBS
+from peerline.cli.komnet.help import typed
+from peerline.cli.komnet.table import COMMANDS, COMMON, options
 from peerline.cli.options import LazyGroup
 from peerline.settings import AgentSettings, HubSettings, WorkerSettings
 
@@ -28,8 +30,8 @@ CLI: Final = """\
 
 {again}
 
-`kxm` has the exact commands of the contract and prints JSON; `peerline` is for people and prints text; `komnet` is not
-built yet. What ends with which code: [exit codes](exit-codes.md).
+`kxm` has the exact commands of the contract and prints JSON; `peerline` is for people and prints text; [`komnet`](#komnet)
+speaks into rooms of a Git repository. What ends with which code: [exit codes](exit-codes.md).
 
 ## kxm peer
 
@@ -50,6 +52,17 @@ Options of every command:
 {verbs}
 
 {groups}
+
+## komnet
+
+Prints text, or with `--json` the value. A text of `-` is read from standard input, `--file` from a file; `--` ends the
+options. Options of every command:
+
+| option | meaning |
+|---|---|
+{network_common}
+
+{network}
 """
 
 CONFIGURATION: Final = """\
@@ -106,7 +119,18 @@ def cli_page() -> str:
         common="\n".join(f"| `{name}` | {about} |" for name, about in common_options()),
         verbs="\n\n".join(_verb(verb) for verb in VERBS),
         groups="\n\n".join([*_commands("kxm", kxm.root), "## peerline\n\n" + _epilog(person.EPILOG), *_people()]),
+        network_common="\n".join(f"| `{typed(name, option)}` | {option.about} |" for name, option in COMMON.items()),
+        network="\n\n".join(_network(name) for name in COMMANDS),
     )
+
+
+def _network(name: str) -> str:
+    command = COMMANDS[name]
+    head = f"### komnet {name}\n\n`komnet {f'{name} {command.takes}'.strip()}`: {command.about}."
+    rows = [
+        f"| `{typed(each, option)}` | {option.about} |" for each, option in options(name).items() if each not in COMMON
+    ]
+    return "\n".join([head, "", "| option | meaning |", "|---|---|", *rows]) if rows else head
 
 
 def configuration_page() -> str:

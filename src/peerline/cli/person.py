@@ -24,6 +24,7 @@ VERBS: Final = {
     "log": ("peerline.cli.person_log:log", "What happens to you, as it happens."),
     "why": ("peerline.cli.person_why:why", "Why something stands still, and what to do about it."),
     "continue": ("peerline.cli.person_continue:continue_", "Let two agents go on that the hub has stopped."),
+    "join": ("peerline.cli.person_join:join", "Join a network of rooms in a Git repository."),
     "setup": ("peerline.cli.setup.command:setup", "Give Claude Code, Codex and other clients their tools."),
     "uninstall": ("peerline.cli.setup.uninstall:uninstall", "Take out again what setup wrote; --purge: all of it."),
     "doctor": ("peerline.cli.person_doctor:doctor", "Check this machine and its hub; each finding with a fix."),

@@ -84,3 +84,10 @@ def network_name(given: str | None, remote: str) -> str:
         return given
     last = remote.rstrip("/").replace(":", "/").rpartition("/")[2].removesuffix(".git")
     return slug(last) or "network"
+
+
+def plain_user(environ: Mapping[str, str]) -> str:
+    """The user's name as an agent id may hold it."""
+    named = environ.get("USER") or environ.get("LOGNAME") or "user"
+    plain = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "-" for c in named.lower()).strip(".-_")
+    return plain[:34] or "user"

@@ -9,7 +9,7 @@ from peerline.core.errors import Conflict
 from peerline.network.config import change_config, default_identity, load_config
 from peerline.network.home import Home, machine_home
 from peerline.network.identity import asserted_agent
-from peerline.network.joining import Joining, enter
+from peerline.network.joining import Joining, enter, plain_user
 from peerline.network.policy import load_policy, write_commented
 
 
@@ -149,7 +149,7 @@ def policy(desk: Desk) -> int:
 
 def _enter(desk: Desk, home: Home, agent: str | None) -> Joining:
     call, env = desk.call, desk.env
-    me = default_identity(agent, _user(desk), _timezone(desk))
+    me = default_identity(agent, plain_user(desk.env), _timezone(desk))
     if not call.as_json:
         remote = call.text("--repo")
         if call.command == "init":
@@ -176,13 +176,6 @@ def _facts(done: Joining, home: Home) -> dict[str, Any]:
         "home": str(home.folder),
         "rooms": list(done.rooms),
     }
-
-
-def _user(desk: Desk) -> str:
-    """The user's name as an agent id may hold it."""
-    named = desk.env.get("USER") or desk.env.get("LOGNAME") or "user"
-    plain = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "-" for c in named.lower()).strip(".-_")
-    return plain[:34] or "user"
 
 
 def _timezone(desk: Desk) -> str:

@@ -142,6 +142,13 @@ class AgentSettings:
     )
     agent_purpose: str = setting("KXM_AGENT_PURPOSE", "CLI agent client", "What the agent is for, shown to its peers.")
     tools: str = setting("KXM_TOOLS", "core", "The tools that `kxm mcp` offers: core or all.", one_of=("core", "all"))
+    attempt_token: str = setting(
+        "KXM_ATTEMPT_TOKEN", "", "What a step of a workflow may do: a token that limits the tools.", secret=True
+    )
+    session_token: str = setting(
+        "KXM_SESSION_TOKEN", "", "What this session may do; empty: `session.token` in the config folder.", secret=True
+    )
+    user_config_dir: str = setting("KXM_USER_CONFIG_DIR", "", "The config folder; empty: `~/.config/kxm`.")
     hook_wait_ms: int = setting("KXM_HOOK_WAIT_MS", 120, "How long a hook waits for one answer of the hub.", at_least=1)
     socket_path: str = setting("KXM_SOCKET_PATH", "", "The user's Unix socket; empty: where the hub puts it.")
     state_root: str = ""

@@ -164,3 +164,18 @@ def test_a_failure_under_json_names_code_request_and_next_action(operator: Opera
         "requestId": None,
         "nextAction": "kxm hub start",
     }
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [
+        ("token", "`kxm hub token` or `kxm session token`"),
+        ("start", "`kxm hub start`"),
+        ("send", "`kxm peer send`"),
+        ("worker", "`kxm agent worker`"),
+    ],
+)
+def test_a_word_that_belongs_into_a_group_is_told_which(word: str, hint: str, operator: Operator) -> None:
+    ran = operator.kxm(word)
+    assert (ran.code, ran.stdout) == (2, "")
+    assert json.loads(ran.stderr)["detail"] == f"unknown command: {word}; did you mean {hint}?"

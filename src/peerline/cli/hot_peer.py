@@ -7,6 +7,7 @@ import os
 from peerline.cli.hot_address import escaped
 from peerline.cli.hot_args import Call, parse, require
 from peerline.cli.hot_output import Failure, Output, usage
+from peerline.cli.hot_policy import permit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def run(argv: list[str]) -> int:
         _body(call)
         require(call)
         _check(call)
+        permit(env, call.verb, call.fields)
         if "--dry-run" in call.common:
             return output.result({"ok": True, "command": output.command, "dryRun": True, "args": call.fields})
         return _online(env, call, output)

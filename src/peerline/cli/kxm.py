@@ -13,6 +13,7 @@ NOUNS: Final = {
     "hub": ("peerline.cli.hub.group:hub", "Run the hub, and choose the one this machine talks to."),
     "peer": ("peerline.cli.kxm:peer", "Hand work to peers and collect their replies."),
     "agent": ("peerline.cli.agent.group:agent", "Run agents that answer their peers without a person."),
+    "session": ("peerline.cli.session:session", "What limits the tools of this user's agent sessions."),
     "mcp": ("peerline.cli.session_commands:mcp", "Serve the tools to one agent session; its client starts it."),
     "watch": ("peerline.cli.session_commands:watch", "A line for each request and reply that comes to a session."),
     "setup": ("peerline.cli.setup.command:kxm_setup", "Give Claude Code, Codex and other clients their tools."),
@@ -21,9 +22,21 @@ NOUNS: Final = {
     "doctor": ("peerline.cli.doctor.command:doctor", "What is wrong on this machine, and how to put it right."),
 }
 
+# Where the words of each group stand: whoever leaves the group out is told where the word belongs.
+BELOW: Final = {
+    "hub": "peerline.cli.hub.group:COMMANDS",
+    "peer": "peerline.cli.hot_table:VERBS",
+    "agent": "peerline.cli.agent.group:COMMANDS",
+    "session": "peerline.cli.session:COMMANDS",
+}
+
 
 @click.group(
-    "kxm", cls=LazyGroup, lazy=NOUNS, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    "kxm",
+    cls=LazyGroup,
+    lazy=NOUNS,
+    below=BELOW,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(package_name="peerline", prog_name="kxm", message="%(prog)s %(version)s")
 def root() -> None:

@@ -154,6 +154,7 @@ class Desk:
             renewed_token=self._renewed_token,
             key_file=self._key_file,
             record_file=self._record_file,
+            denial=self._denial,
             watched=self._watched,
             claim_name=self._claim_name,
             write=private_write,
@@ -186,6 +187,15 @@ class Desk:
         from peerline.cli.hot_claim import claim_name
 
         return claim_name(path, self._env.get("CLAUDE_PROJECT_DIR") or ".", self._env.get("HOME", ""))
+
+    def _denial(self, tool: str, arguments: object) -> str | None:
+        from time import time
+
+        from peerline.cli.hot_policy import found_policy
+
+        policy = found_policy(self._env, time)
+        denial = None if policy is None else policy.denial(tool, arguments)
+        return None if denial is None else denial.text
 
     def _watched(self, session_id: str | None) -> bool:
         path = None if session_id is None else self._record_file(session_id)

@@ -1,6 +1,6 @@
 """What every click command of `kxm` has in common: the global options, and groups that load a command when asked."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -60,11 +60,14 @@ def global_options(argv: list[str], env: Mapping[str, str]) -> tuple[list[str], 
 
 
 class LazyGroup(click.Group):
-    """`lazy` is a command's name to where it stands (`module:attribute`) and one line about it."""
+    """`lazy` is a command's name to where it stands (`module:attribute`) and one line about it; `below` a group's name
+    to where the names of its commands stand."""
 
-    def __init__(self, *args: Any, lazy: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, lazy: Mapping[str, tuple[str, str]], below: Mapping[str, str] | None = None, **kwargs: Any
+    ) -> None:
         super().__init__(*args, epilog=EPILOG, **kwargs)
-        self.lazy = lazy
+        self.lazy, self.below = lazy, below or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.lazy)
@@ -72,8 +75,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.lazy:
             return None
-        module, _, attribute = self.lazy[cmd_name][0].partition(":")
-        command = getattr(import_module(module), attribute)
+        command = _loaded(self.lazy[cmd_name][0])
         assert isinstance(command, click.Command)
         return command
 
@@ -81,13 +83,27 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and not args[0].startswith("-") and args[0] not in self.lazy:
+            places = [
+                f"`{ctx.command_path} {group} {args[0]}`" for group in self.below if args[0] in self._words(group)
+            ]
+            if places:
+                raise usage(f"unknown command: {args[0]}; did you mean {' or '.join(places)}?")
             raise unknown("command", args[0], self.lazy)
         return super().resolve_command(ctx, args)
+
+    def _words(self, group: str) -> Collection[str]:
+        words: Collection[str] = _loaded(self.below[group])
+        return words
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Written from the table, so that a help text imports no command."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, about) for name, (_, about) in self.lazy.items()])
+
+
+def _loaded(place: str) -> Any:
+    module, _, attribute = place.partition(":")
+    return getattr(import_module(module), attribute)
 
 
 def refused(code: str, detail: str, *, exit_code: int = 1, **more: Any) -> Failure:

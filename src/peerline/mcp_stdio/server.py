@@ -34,6 +34,7 @@ from peerline.tools.waits import Progress
 from peerline.wire.tools import Tool
 
 CALLS_AT_ONCE: Final = 64
+TO_ANSWER: Final = ("kxm_inbox", "kxm_reply")
 CODEX_TURN: Final = "x-codex-turn-metadata"
 
 
@@ -52,7 +53,7 @@ class Server:
         world: Surroundings | None = None,
     ) -> None:
         self._tools = {tool.name: tool for tool in tools}
-        self._say, self._notice = say, ""
+        self._place, self._say, self._notice = place, say, ""
         self._stdin, self._stdout = stdin, stdout
         self._lines = rpc.Lines()
         self._calls: dict[str | int, asyncio.Task[None]] = {}
@@ -87,6 +88,7 @@ class Server:
         self._desk = Desk(
             hub=link.hub,
             told=lambda error: told(error, place),
+            denial=place.denial,
             inbox=inbox,
             outcomes=outcomes,
             reports=self._reports,
@@ -165,7 +167,8 @@ class Server:
 
     def _notified(self, request: rpc.Request) -> None:
         if request.method == "notifications/initialized":
-            self._connect()
+            if not any(self._place.denial(tool, {}) for tool in TO_ANSWER):
+                self._connect()  # else nobody could read or answer what comes
         elif request.method == "notifications/cancelled":
             named = request.params.get("requestId")
             call = self._calls.get(named) if isinstance(named, (str, int)) else None
@@ -195,7 +198,8 @@ class Server:
             return rpc.failure(request_id, rpc.INTERNAL_ERROR, f"{CALLS_AT_ONCE} calls are running")
         meta = meta if isinstance(meta, dict) else {}
         self._know_session(meta)
-        self._connect()
+        if self._place.denial(name, params.get("arguments")) is None:
+            self._connect()
         task = asyncio.create_task(self._run_call(request_id, name, params.get("arguments"), meta.get("progressToken")))
         self._calls[request_id] = task
         task.add_done_callback(lambda _: self._calls.pop(request_id, None))

@@ -30,12 +30,14 @@ class Desk:
     """What the tools of one session work with.
 
     `hub` gives the hub once the session is registered, or raises why not; `told` words a refusal for the model.
+    `denial` says why a tool may not be called so, if a token limits this session.
     `takes_as` is the adapter under which reading the inbox acknowledges; None where events tell what arrives and ends.
     `patient` says that a client which is shown progress waits as long as was asked.
     """
 
     hub: Callable[[], Awaitable[AsyncHub]]
     told: Callable[[PeerlineError], str]
+    denial: Callable[[str, object], str | None] = lambda tool, arguments: None
     takes_as: str | None = None
     patient: bool = True
     inbox: Inbox
@@ -47,6 +49,8 @@ class Desk:
 
     async def call(self, tool: Tool, given: object, progress: Progress | None) -> Result:
         """The tool's result; a refusal is a result too, since the model is to read it."""
+        if (why := self.denial(tool.name, given)) is not None:
+            return results.error(why)
         if tool.later:
             return results.error(
                 f"not_built_yet: {tool.name} comes with {tool.later} in a later release; go on without"

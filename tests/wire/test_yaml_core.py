@@ -224,6 +224,8 @@ BOMBS = {
     "key that is a list": "? [a]\n: 1\n",
     "conflict markers": "<<<<<<< ours\na: 1\n=======\na: 2\n>>>>>>> theirs\n",
     "too long": f"a: {'x' * SIZE_AT_MOST}\n",
+    "very many values": "a: [" + "x," * 20_000 + "]\n",
+    "very many keys": "".join(f"k{number}: 1\n" for number in range(10_000)),
     "surrogate": "a: \ud800\n",
 }
 

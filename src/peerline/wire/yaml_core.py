@@ -14,6 +14,7 @@ from peerline.wire.yaml_scalars import resolved, scalar_text
 
 SIZE_AT_MOST: Final = 262_144
 DEPTH_AT_MOST: Final = 16
+VALUES_AT_MOST: Final = 10_000
 
 # Ordinary characters in YAML 1.2 that libyaml refuses or takes for the end of a line, and the one that marks them: each
 # is put aside as the mark and a private character, which no text can hold by accident since the mark is put aside too.
@@ -33,11 +34,12 @@ def load(text: str) -> Any:
     """The one document in `text`: mappings, lists, texts, numbers, truth values, None. Nothing in it: None.
 
     Raises:
-        InvalidYaml: no YAML, or more than is taken: aliases, keys said twice, more than 256 Ki characters, 16 levels.
+        InvalidYaml: no YAML, or more than is taken: aliases, keys said twice, more than 256 Ki characters, 16 levels or
+            10,000 values.
     """
     if len(text) > SIZE_AT_MOST:
         raise InvalidYaml(f"longer than {SIZE_AT_MOST:,} characters")
-    plain = plain_mapping(text)
+    plain = plain_mapping(text, VALUES_AT_MOST)
     return load_whole(text) if plain is None else plain
 
 
@@ -68,6 +70,7 @@ class _Reader:
     def __init__(self, event: Callable[[], Any], hidden: bool) -> None:
         self._event = event
         self._hidden = hidden
+        self._left = VALUES_AT_MOST
 
     def document(self) -> Any:
         self._event()
@@ -80,6 +83,9 @@ class _Reader:
         return value
 
     def _value(self, event: Any, depth: int) -> Any:
+        self._left -= 1
+        if self._left < 0:
+            raise InvalidYaml(f"more than {VALUES_AT_MOST:,} values")
         name = type(event).__name__
         if name == "ScalarEvent":
             return self._scalar(event)

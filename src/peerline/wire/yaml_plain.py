@@ -20,13 +20,15 @@ _LETTERS: Final = frozenset(
 _GIVE_UP: Final = object()
 
 
-def plain_mapping(text: str) -> dict[str, Any] | None:
-    """The mapping in `text`, or None where it is not plain enough to tell, or no mapping, or wrong."""
+def plain_mapping(text: str, lines_at_most: int = 10_000) -> dict[str, Any] | None:
+    """The mapping in `text`, or None where it is not plain enough to tell, or no mapping, or wrong, or too long."""
     if _OUTSIDE.search(text):
         return None
     lines = text.split("\n")
     if not lines[-1]:
         lines.pop()
+    if len(lines) >= lines_at_most:
+        return None
     root: dict[str, Any] = {}
     target: Any = root
     indent = 0

@@ -119,13 +119,13 @@ def _yaml_escape(found: re.Match[str]) -> str:
 def _folded(quoted: str, indent: int) -> str:
     """A longer text shows its line ends as lines; the last one and one before the closing quote stay an escape."""
     out: list[str] = []
-    at = 0
+    at, last = 0, len(quoted) - 1
     for found in re.finditer(r"(?:\\.)", quoted):
-        if found.start() < at or found.group() != "\\n" or quoted[found.end() :] == '"':
+        if found.start() < at or found.group() != "\\n" or found.end() == last:
             continue
         out.append(quoted[at : found.start()] + "\n\n")
         at = found.end()
-        while quoted.startswith("\\n", at) and quoted[at + 2 :] != '"':
+        while quoted.startswith("\\n", at) and at + 2 != last:
             out.append("\n")
             at += 2
         out.append(" " * indent)

@@ -11,6 +11,8 @@ const OUTCOME_TYPE = "kxm-outcome";
 
 export default function (pi: any) {
   if (process.env.KXM_WORKER_SEAT) return; // `kxm agent worker` hands the session its requests and its tools
+  // A `kxm mcp` that Pi starts as well offers no tools then: the model would see each twice.
+  process.env.KXM_PI_EXTENSION = String(process.pid);
   let hub: Hub | undefined;
   let inbound: Inbound | undefined;
   let tell = () => {};

@@ -15,9 +15,15 @@ SESSION = "c0ffee-1"
 
 
 class Watching:
-    def __init__(self, env: dict[str, str], home: Path) -> None:
+    def __init__(self, env: dict[str, str], home: Path, *words: str) -> None:
         self.process = subprocess.Popen(
-            [*KXM, "watch"], env=env, cwd=home, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [*KXM, "watch", *words],
+            env=env,
+            cwd=home,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
 
     @property
@@ -28,6 +34,11 @@ class Watching:
     def line(self) -> str:
         return self.out.readline().rstrip("\n")
 
+    def say(self, line: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+
     def end(self) -> str:
         """What it printed on stderr."""
         self.process.terminate()
@@ -35,10 +46,16 @@ class Watching:
         assert self.process.stderr is not None
         return self.process.stderr.read()
 
+    def leave(self) -> None:
+        """Close its standard input, which ends it."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        assert self.process.wait(PATIENCE_S) == 0
+
     def stop(self) -> None:
         self.process.kill()
         self.process.wait(PATIENCE_S)
-        for pipe in (self.process.stdout, self.process.stderr):
+        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
             if pipe is not None:
                 pipe.close()
 
@@ -99,6 +116,33 @@ def test_the_trail_tells_what_the_line_has_told_and_what_nothing_has(session: Ag
     finally:
         watching.stop()
     assert "not announced" not in [fact for fact, _ in reports(watched)]
+
+
+def test_a_reader_that_confirms_says_what_became_of_the_lines(session: AgentSession, lead: Agent) -> None:
+    def reports(message_id: str) -> list[tuple[str, str]]:
+        facts = lead.call("GET", f"/v1/messages/{message_id}/trail").json["facts"]
+        return [(one["fact"], one["detail"]) for one in facts if "by claude-code monitor" in one.get("detail", "")]
+
+    asked = lead.send("me", "one")["id"]
+    first = Watching(session.env, session.home, "--confirm")
+    try:
+        assert [first.line(), first.line()] == [request_line(asked), ""]
+        first.say("the conversation did not take it")
+        while not (told := reports(asked)):
+            session.call("kxm_list")
+    finally:
+        first.stop()
+    assert told == [("not announced", "by claude-code monitor: the conversation did not take it")]
+    second = Watching(session.env, session.home, "--confirm")
+    try:
+        assert [second.line(), second.line()] == [request_line(asked), ""], "it was not told yet"
+        second.say("ok")
+        another = lead.send("me", "two")["id"]
+        assert [second.line(), second.line()] == [request_line(another), ""]
+        assert reports(asked)[-1] == ("announced", "by claude-code monitor")
+        second.leave()
+    finally:
+        second.stop()
 
 
 def test_what_was_there_before_is_told_once_and_a_lot_in_few_lines(session: AgentSession, lead: Agent) -> None:

@@ -1,17 +1,14 @@
 """Claude Code with a home of its own, the plugin installed from this checkout, and a scripted model."""
 
 import json
-import subprocess
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from tests.clients.install import CLAUDE
-from tests.clients.model.endpoint import Endpoint
 from tests.clients.terminal import Terminal
+from tests.clients.user import User
 from tests.house.tracked import ROOT
-from tests.hub_process import PATIENCE_S, HubProcess, environment
 
 KEY: Final = "sk-ant-dummy-key-of-the-tests-000001"
 TOOLS: Final = "mcp__plugin_kxm_kxm__*"
@@ -22,6 +19,18 @@ QUIET: Final = {
     "DISABLE_ERROR_REPORTING": "1",
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
 }
+
+
+def answered(folder: Path) -> str:
+    """What `.claude.json` holds when the questions of a first start were answered, with trust in `folder`."""
+    return json.dumps(
+        {
+            "hasCompletedOnboarding": True,
+            "theme": "dark",
+            "customApiKeyResponses": {"approved": [KEY[-20:]]},
+            "projects": {str(folder): {"hasTrustDialogAccepted": True}},
+        }
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,30 +60,20 @@ class Printed:
 
 
 @dataclass(frozen=True, slots=True)
-class Claude:
-    """One user's Claude Code in one project folder, on a machine whose hub is `hub`."""
+class Claude(User):
+    """One user's Claude Code; without `options` the plugin goes by the variables."""
 
-    home: Path
-    hub: HubProcess
-    model: Endpoint
+    client = CLAUDE
+
     options: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def folder(self) -> Path:
-        return self.home / "shop"
 
     @property
     def config(self) -> Path:
         return self.home / ".claude"
 
-    def environment(self) -> dict[str, str]:
-        base = environment(self.home)
+    def own(self) -> dict[str, str]:
         return {
-            **base,
             **QUIET,
-            "PATH": f"{Path(sys.executable).parent}:{base['PATH']}",
-            "KXM_STATE_HOME": self.hub.environment["KXM_STATE_HOME"],
-            "KXM_SERVER_URL": self.hub.url,
             "CLAUDE_CONFIG_DIR": str(self.config),
             "ANTHROPIC_BASE_URL": self.model.url,
             "ANTHROPIC_API_KEY": KEY,
@@ -84,13 +83,7 @@ class Claude:
         """Answer the questions of a first start, report ends of turns to the model, and give the client its part."""
         self.folder.mkdir(parents=True)
         self.config.mkdir()
-        answered = {
-            "hasCompletedOnboarding": True,
-            "theme": "dark",
-            "customApiKeyResponses": {"approved": [KEY[-20:]]},
-            "projects": {str(self.folder): {"hasTrustDialogAccepted": True}},
-        }
-        (self.config / ".claude.json").write_text(json.dumps(answered))
+        (self.config / ".claude.json").write_text(answered(self.folder))
         report = [{"hooks": [{"type": "http", "url": self.model.hooks_url}]}]
         settings = {"hooks": {"Stop": report, "UserPromptSubmit": report, "PermissionRequest": report}}
         (self.config / "settings.json").write_text(json.dumps(settings))
@@ -101,21 +94,6 @@ class Claude:
         self.run("plugin", "marketplace", "add", str(ROOT))
         chosen = [word for name, value in self.options.items() for word in ("--config", f"{name}={value}")]
         self.run("plugin", "install", "kxm@kxm", *chosen)
-
-    def run(self, *words: str, **variables: str) -> "subprocess.CompletedProcess[str]":
-        """One command of the client, to its end; it has to go well."""
-        ran = subprocess.run(
-            [*CLAUDE.command, *words],
-            env=self.environment() | variables,
-            cwd=self.folder,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=2 * PATIENCE_S,
-            check=False,
-        )
-        assert ran.returncode == 0, f"{words}: {ran.stdout}{ran.stderr}"
-        return ran
 
     def headless(self, prompt: str, *, allowed: str = TOOLS, **variables: str) -> Printed:
         """One prompt without a terminal, with what every hook said."""

@@ -1,17 +1,15 @@
 """Codex with a home of its own, the plugin installed from this checkout, and a scripted model."""
 
 import json
-import subprocess
-import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from tests.clients.install import CODEX
-from tests.clients.model.endpoint import Endpoint
 from tests.clients.terminal import Terminal
+from tests.clients.user import User
 from tests.house.tracked import ROOT
-from tests.hub_process import PATIENCE_S, Agent, HubProcess, environment
+from tests.hub_process import Agent
 
 # A model of the test's own; nothing asks the vendor, which is not there; the tools may be called without a person.
 CONFIG: Final = """model = "scripted"
@@ -37,62 +35,40 @@ trust_level = "trusted"
 """
 
 
+def config(model: str, folder: Path) -> str:
+    """Its `config.toml`, with trust in `folder`."""
+    return CONFIG.format(base=json.dumps(f"{model}/v1"), folder=json.dumps(str(folder)))
+
+
 @dataclass(frozen=True, slots=True)
-class Codex:
-    """One user's Codex in one project folder, as the agent `name` on `hub`."""
+class Codex(User):
+    """One user's Codex."""
 
-    home: Path
-    hub: HubProcess
-    model: Endpoint
-    name: str = "builder"
-    project: str = "shop"
-    variables: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def folder(self) -> Path:
-        return self.home / "shop"
+    client = CODEX
 
     @property
     def config(self) -> Path:
         return self.home / ".codex"
 
-    def environment(self) -> dict[str, str]:
-        base = environment(self.home)
+    def own(self) -> dict[str, str]:
         return {
-            **base,
-            "PATH": f"{Path(sys.executable).parent}:{base['PATH']}",
-            "KXM_STATE_HOME": self.hub.environment["KXM_STATE_HOME"],
-            "KXM_SERVER_URL": self.hub.url,
             "KXM_AGENT_NAME": self.name,
             "KXM_PROJECT": self.project,
             "CODEX_HOME": str(self.config),
             "SCRIPTED_KEY": "dummy",
-            **self.variables,
         }
 
-    def set_up(self, config: str = "") -> None:
-        """Answer the questions of a first start, and install the plugin."""
+    def arrive(self) -> None:
+        """Answer the questions of a first start."""
         self.folder.mkdir(parents=True)
         self.config.mkdir()
-        base, folder = json.dumps(f"{self.model.url}/v1"), json.dumps(str(self.folder))
-        (self.config / "config.toml").write_text(CONFIG.format(base=base, folder=folder) + config)
+        (self.config / "config.toml").write_text(config(self.model.url, self.folder))
+
+    def set_up(self) -> None:
+        """Arrive, and install the plugin."""
+        self.arrive()
         self.run("plugin", "marketplace", "add", str(ROOT))
         self.run("plugin", "add", "kxm@kxm")
-
-    def run(self, *words: str) -> "subprocess.CompletedProcess[str]":
-        """One command of the client, to its end; it has to go well."""
-        ran = subprocess.run(
-            [*CODEX.command, *words],
-            env=self.environment(),
-            cwd=self.folder,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=2 * PATIENCE_S,
-            check=False,
-        )
-        assert ran.returncode == 0, f"{words}: {ran.stdout}{ran.stderr}"
-        return ran
 
     def headless(self, prompt: str, *words: str) -> list[dict[str, Any]]:
         """One prompt without a terminal; the events that it printed."""

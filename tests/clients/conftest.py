@@ -1,6 +1,5 @@
 """Tests with the real clients: `make test-clients` installs them first; a missing one fails, it is not skipped."""
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,7 +10,6 @@ from tests.clients.claude import Claude
 from tests.clients.model.endpoint import Endpoint
 from tests.hub_process import HubProcess, Project
 
-WAKE_UPS = int(os.environ.get("KXM_TEST_WAKE_UPS", "5"))
 PROJECT = "shop"
 
 
@@ -47,6 +45,6 @@ def shop(hub: HubProcess) -> Project:
 @pytest.fixture
 def claude(tmp_path: Path, hub: HubProcess, model: Endpoint) -> Claude:
     """Claude Code as the agent `builder`, its plugin installed."""
-    client = Claude(tmp_path / "user", hub, model, {"agent_name": "builder", "project": PROJECT})
+    client = Claude(tmp_path / "user", hub, model, options={"agent_name": "builder", "project": PROJECT})
     client.set_up()
     return client

@@ -42,7 +42,7 @@ class Bare(Claude):
 
 @pytest.fixture
 def bare(tmp_path: Path, hub: HubProcess, model: Endpoint) -> Claude:
-    client = Bare(tmp_path / "user", hub, model, {"KXM_AGENT_NAME": "builder", "KXM_PROJECT": PROJECT})
+    client = Bare(tmp_path / "user", hub, model, options={"KXM_AGENT_NAME": "builder", "KXM_PROJECT": PROJECT})
     client.set_up()
     return client
 

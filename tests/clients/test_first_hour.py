@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients.claude import KEY, QUIET, TOOLS
-from tests.clients.codex import CONFIG
+from tests.clients.claude import KEY, QUIET, TOOLS, answered
+from tests.clients.codex import config
 from tests.clients.install import CLAUDE, CODEX
 from tests.clients.model.conversation import Now, Rule, Rules, call, say
 from tests.clients.model.endpoint import Endpoint
@@ -48,16 +48,9 @@ class User:
         (commands / "codex").symlink_to(CODEX.path)
         for command in ("kxm", "peerline"):
             (commands / command).symlink_to(Path(sys.executable).parent / command)
-        answered = {
-            "hasCompletedOnboarding": True,
-            "theme": "dark",
-            "customApiKeyResponses": {"approved": [KEY[-20:]]},
-            "projects": {str(self.folder): {"hasTrustDialogAccepted": True}},
-        }
-        (self.home / ".claude.json").write_text(json.dumps(answered))
+        (self.home / ".claude.json").write_text(answered(self.folder))
         (self.home / ".claude" / "settings.json").write_text('{\n  "theme": "dark"\n}\n')
-        base, trusted = json.dumps(f"{self.model.url}/v1"), json.dumps(str(self.folder))
-        (self.home / ".codex" / "config.toml").write_text(CONFIG.format(base=base, folder=trusted))
+        (self.home / ".codex" / "config.toml").write_text(config(self.model.url, self.folder))
 
     def types(self, *words: str, **variables: str) -> str:
         """One command in the project's folder, to its end; it has to go well."""

@@ -1,5 +1,6 @@
 """The Pi extension in the real client: a request becomes a turn, and the settled answer of that turn is its reply."""
 
+import json
 import re
 import signal
 import threading
@@ -12,7 +13,7 @@ import pytest
 from tests.clients.model.conversation import Answer, Conversation, Now, Rule, Rules, call, say
 from tests.clients.model.endpoint import Endpoint
 from tests.clients.pi import MODEL, Pi
-from tests.hub_process import PATIENCE_S, Agent, HubProcess, Project, Stream
+from tests.hub_process import KXM, PATIENCE_S, Agent, HubProcess, Project, Stream
 
 BODY = "Is 7 prime? The body of a request."
 MARKED = re.compile(r"│ (.*)")
@@ -90,6 +91,21 @@ def test_a_steer_goes_into_the_turn_of_the_user_and_the_others_wait_until_it_res
     assert lead.wait(later)["reply"]["content"] == "answer to later"
     order = [_bodies(one.conversation) for one in model.requests]
     assert [bodies[-1] for bodies in order if bodies] == ["now", "later"]
+
+
+def test_with_our_mcp_server_in_its_settings_too_the_session_is_one_agent_with_each_tool_once(
+    hub: HubProcess, lead: Agent, arrivals: Stream, model: Endpoint, tmp_path: Path
+) -> None:
+    settings = tmp_path / "user/.pi/agent/mcp.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(json.dumps({"mcpServers": {"kxm": {"command": KXM[0], "args": [*KXM[1:], "mcp"]}}}))
+    with Pi(tmp_path / "user", hub, model):
+        _arrived(arrivals)
+        lead.wait(lead.send("builder", BODY)["id"])
+        agents = lead.call("GET", "/v1/agents").json["agents"]
+    assert {agent["name"] for agent in agents} == {"lead", "builder"}
+    offered = model.requests[0].conversation.tools
+    assert sum(name.endswith("kxm_send") for name in offered) == 1
 
 
 def test_a_turn_that_fails_leaves_its_request_unanswered_and_the_next_one_is_worked_on(

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.clients.claude import KEY, Claude
-from tests.clients.codex import CONFIG, Codex
+from tests.clients.claude import Claude, answered
+from tests.clients.codex import Codex
 from tests.clients.install import CLAUDE, CODEX, GEMINI, OPENCODE, PI, Client
 from tests.clients.model.conversation import Now, Rule, Rules, call, say
 from tests.clients.model.endpoint import Endpoint
@@ -40,13 +40,7 @@ class SetUp(Claude):
         for folder in (self.folder, self.config, self.home / "bin"):
             folder.mkdir(parents=True)
         (self.home / "bin" / "claude").symlink_to(CLAUDE.path)
-        answered = {
-            "hasCompletedOnboarding": True,
-            "theme": "dark",
-            "customApiKeyResponses": {"approved": [KEY[-20:]]},
-            "projects": {str(self.folder): {"hasTrustDialogAccepted": True}},
-        }
-        (self.config / ".claude.json").write_text(json.dumps(answered))
+        (self.config / ".claude.json").write_text(answered(self.folder))
         report = [{"hooks": [{"type": "http", "url": self.model.hooks_url}]}]
         (self.config / "settings.json").write_text(json.dumps({"hooks": {"Stop": report}}, indent=2))
 
@@ -118,10 +112,7 @@ def test_a_codex_session_that_was_set_up_is_woken_by_a_request(
     tmp_path: Path, hub: HubProcess, model: Endpoint, shop: Project
 ) -> None:
     codex = Codex(tmp_path / "user", hub, model, project=shop.name)
-    codex.folder.mkdir(parents=True)
-    codex.config.mkdir()
-    base, folder = json.dumps(f"{model.url}/v1"), json.dumps(str(codex.folder))
-    (codex.config / "config.toml").write_text(CONFIG.format(base=base, folder=folder))
+    codex.arrive()
     _peerline(codex.environment(), codex.folder, "setup", "codex")
     model.script = Rules(
         Rule(

@@ -10,6 +10,11 @@ from peerline.mcp_stdio.silence import silence
     [
         ("claude-code", False, "no monitor runs in its session, and whether a channel push is taken is not known"),
         ("claude-code", True, "the session is headless, so nothing wakes it"),
+        (
+            "opencode",
+            False,
+            "no conversation has begun in it since it started, or its plugin is missing: peerline setup opencode",
+        ),
         ("gemini", False, "gemini takes no push from its MCP server"),
     ],
 )

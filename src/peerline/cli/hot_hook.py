@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 STDIN_BYTES = 4 << 20
 CALL_MS = 120  # a brief is there within 300 ms or not at all; KXM_HOOK_WAIT_MS for a machine that is slower
-HELP = """Usage: kxm hook session-start|prompt|permission|edit|stop [--client claude|codex|gemini]
+HELP = """Usage: kxm hook session-start|prompt|permission|edit|stop [--client claude|codex|gemini|opencode]
 
 What a client's plugin runs: reads the hook's JSON from standard input and prints what the session should know of
 waiting requests and unread replies, if anything. Always exits 0.
@@ -32,7 +32,7 @@ waiting requests and unread replies, if anything. Always exits 0.
 UNREAD = 20
 FACTS = 8
 ASKS = "its client asks its user for permission"
-ADAPTERS = {"claude": "claude-code hook", "codex": "codex hook", "gemini": "gemini hook"}
+ADAPTERS = {"claude": "claude-code hook", "codex": "codex hook", "gemini": "gemini hook", "opencode": "opencode plugin"}
 
 
 def run(argv: list[str]) -> int:

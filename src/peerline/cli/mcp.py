@@ -124,7 +124,7 @@ class Desk:
 
         async def serve() -> None:
             place = self._place(greeted.client)
-            tools = TOOLS[self._tools]
+            tools = () if self._superseded(greeted.client) else TOOLS[self._tools]
             if self._seat:
                 from peerline.mcp_stdio.seat import WITHOUT
 
@@ -133,10 +133,15 @@ class Desk:
 
         asyncio.run(serve())
 
+    def _superseded(self, client: str) -> bool:
+        """Whether the client has our extension, which is the session's agent and has the tools."""
+        return client == "pi" and self._env.get("KXM_PI_EXTENSION") == str(os.getppid())
+
     def _place(self, client: str) -> Place:
         from pathlib import Path
 
         from peerline.mcp_stdio.place import Place
+        from peerline.mcp_stdio.session_id import session_id
 
         folder = Path(self._env.get("CLAUDE_PROJECT_DIR") or ".").absolute().name
         return Place(
@@ -147,7 +152,7 @@ class Desk:
             branch=branch_here(self._env),
             session_id=None
             if self._seat
-            else self._env.get("CLAUDE_CODE_SESSION_ID") or self._env.get("KXM_SESSION_ID") or None,
+            else session_id(client, self._env) or self._env.get("KXM_SESSION_ID") or None,
             headless=self._env.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk"),
             addresses=self._addresses,
             token=lambda: _asked(self._fresh().token),

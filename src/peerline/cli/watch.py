@@ -7,7 +7,7 @@ what is printed is what the hub has open and unread, less what the session was t
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -29,17 +29,22 @@ from peerline.client.surroundings import Surroundings
 from peerline.core.errors import PeerlineError
 from peerline.mcp_stdio.lock import take
 from peerline.mcp_stdio.parent import ParentWatch
+from peerline.mcp_stdio.pipes import Reader
 from peerline.mcp_stdio.threads import aside
 
-HELP: Final = """Usage: kxm watch [--session ID]
+HELP: Final = """Usage: kxm watch [--session ID] [--confirm]
 
 Print a line for each request that comes to this agent session, and for each reply to a request of its own: ids and
 names only. Ends with the process that started it. ID: the client's id of the session (CLAUDE_CODE_SESSION_ID).
+With --confirm an empty line ends what comes together, and a line on standard input has to say what became of it: ok, or
+why not. Only then it counts as told.
 """
 LOOK_S: Final = 0.5
 LISTED: Final = 3
 CALL_S: Final = 5.0
-ADAPTERS: Final = {"claude-code": "claude-code monitor"}
+TAKEN: Final = "ok"
+AGAIN_S: Final = 10.0
+ADAPTERS: Final = {"claude-code": "claude-code monitor", "opencode": "opencode plugin"}
 
 
 def run(argv: list[str]) -> int:
@@ -48,11 +53,13 @@ def run(argv: list[str]) -> int:
     output = Output(env, command="watch")
     if "--help" in argv or "-h" in argv:
         return output.text(HELP.rstrip())
+    confirm = "--confirm" in argv
     try:
-        session_id = options(argv, ("--session",)).get("--session") or env.get("CLAUDE_CODE_SESSION_ID", "")
+        words = [word for word in argv if word != "--confirm"]
+        session_id = options(words, ("--session",)).get("--session") or env.get("CLAUDE_CODE_SESSION_ID", "")
         if not session_id:
             raise usage("--session is required outside of an agent session")
-        watch = Watch(env, session_id)
+        watch = Watch(env, session_id, confirm=confirm)
     except Failure as failure:
         return output.failure(failure)
     asyncio.run(watch.run())
@@ -102,9 +109,33 @@ class Mark:
             os.close(self._descriptor)
 
 
+class Outcomes:
+    """What our reader says of the lines it was given: a line each on standard input."""
+
+    def __init__(self, gone: Callable[[], None]) -> None:
+        self._gone, self._rest = gone, b""
+        self._said: asyncio.Queue[str] = asyncio.Queue()
+        Reader(0, self._got)
+
+    async def next(self) -> str:
+        return await self._said.get()
+
+    def _got(self, chunk: bytes) -> None:
+        if not chunk:
+            self._gone()
+        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        for line in lines:
+            self._said.put_nowait(line.decode("utf-8", "replace").strip())
+
+
 class Watch:
-    def __init__(self, env: dict[str, str], session_id: str, world: Surroundings | None = None) -> None:
-        self._env, self._session_id = env, session_id
+    """`confirm`: what was printed counts as told when our reader says so."""
+
+    def __init__(
+        self, env: dict[str, str], session_id: str, world: Surroundings | None = None, *, confirm: bool = False
+    ) -> None:
+        self._env, self._session_id, self._confirm = env, session_id, confirm
+        self._outcomes: Outcomes | None = None
         self._world = world or Surroundings()
         self._sessions = Sessions(env)
         self._hint = asyncio.Event()
@@ -117,6 +148,7 @@ class Watch:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, end.set)
         parent = ParentWatch(end.set)
+        self._outcomes = Outcomes(end.set) if self._confirm else None
         mark = Mark(self._sessions.folder, self._session_id)
         watching = asyncio.ensure_future(self._for_ever())
         ending = asyncio.ensure_future(end.wait())
@@ -159,7 +191,8 @@ class Watch:
                         await self._hint.wait()
                 except TimeoutError:
                     continue
-                await self._world.sleep(self._pace.wait_s())
+                if not self._confirm:  # a reader that confirms takes its time itself
+                    await self._world.sleep(self._pace.wait_s())
                 self._hint.clear()
                 await self._look(seat, requests, ADAPTERS.get(str(record.get("client")), "kxm watch"))
                 await self._world.sleep(LOOK_S)
@@ -198,11 +231,19 @@ class Watch:
         if len(new) > LISTED:
             lines.append(f"KXM: {len(new) - LISTED} more wait: kxm_inbox lists them")
         ids = [message_id for message_id, _ in new]
-        write(1, "".join(line + "\n" for line in lines))
+        write(1, "".join(line + "\n" for line in [*lines, *([""] if self._confirm else [])]))
+        said = await self._outcomes.next() if self._outcomes else TAKEN
+        if said != TAKEN:
+            await self._report(seat, requests, ids, {"fact": "not announced", "adapter": adapter, "reason": said[:200]})
+            await self._world.sleep(AGAIN_S)
+            self._hint.set()
+            return
         self._pace.spend()
         self._sessions.tell(self._session_id, ids)
+        await self._report(seat, requests, ids, {"fact": "announced", "adapter": adapter})
+
+    async def _report(self, seat: Seat, requests: Requests, ids: list[str], body: dict[str, Any]) -> None:
         for message_id in ids[:LISTED]:
-            body = {"fact": "announced", "adapter": adapter}
             path = f"/v1/messages/{quote(message_id, safe='')}/facts"
             try:
                 await requests.call("POST", path, body, headers=seat.headers(), timeout_s=CALL_S, repeatable=False)

@@ -39,7 +39,7 @@ CODEX_TURN: Final = "x-codex-turn-metadata"
 
 
 class Server:
-    """`tools` is what this session offers; `say` gives people a line on stderr."""
+    """`tools` is what this session offers; without any it stays off the hub. `say` gives people a line on stderr."""
 
     def __init__(
         self,
@@ -176,7 +176,7 @@ class Server:
                 call.cancel()
 
     def _connect(self) -> None:
-        if self._linked is None:
+        if self._linked is None and self._tools:
             self._linked = asyncio.create_task(self._link.run())
             self._linked.add_done_callback(self._link_ended)
 

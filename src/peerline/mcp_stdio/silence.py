@@ -8,6 +8,8 @@ def silence(client: str, *, headless: bool, watched: bool) -> str | None:
     """
     if watched or client == "codex":
         return None
+    if client == "opencode":
+        return "no conversation has begun in it since it started, or its plugin is missing: peerline setup opencode"
     if client != "claude-code":
         return f"{client} takes no push from its MCP server"
     if headless:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from peerline.cli.setup.claude import marketplace, parts
+from peerline.cli.setup.claude import parts
 from peerline.cli.setup.client import snippet
+from peerline.cli.setup.shipped import marketplace
 from tests.house.tracked import ROOT
 
 SCRIPT = ROOT / "plugins" / "kxm" / "scripts" / "kxm"
@@ -18,7 +19,8 @@ def test_the_wheel_holds_the_marketplace_where_setup_looks_for_it() -> None:
     wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
     inside = {name: target.removeprefix("peerline/marketplace/") for name, target in wheel["force-include"].items()}
     # As in the repository, for the marketplace names its plugins by paths below itself.
-    assert inside == {name: name for name in (".claude-plugin/marketplace.json", "plugins/kxm", "plugins/komnet")}
+    places = (".claude-plugin/marketplace.json", *(f"plugins/{name}" for name in ("kxm", "komnet", "opencode", "pi")))
+    assert inside == {name: name for name in places}
     assert all((ROOT / name).exists() for name in inside)
 
 

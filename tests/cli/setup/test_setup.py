@@ -7,14 +7,19 @@ import stat
 import subprocess
 import sys
 import tomllib
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from peerline.cli.setup.change import addition, written
+from peerline.cli.setup.client import Part
 from peerline.cli.setup.clients import CLIENTS
+from peerline.cli.setup.entry import Entry
 from peerline.cli.setup.probe import serves
 from peerline.cli.setup.program import installed
+from peerline.cli.setup.record import Manifest
 from tests.cli.person_shell import Shell
 
 # As a user of each client may have them; their formats are those of the clients' own documentation.
@@ -25,7 +30,7 @@ THEIRS = {
     'trust_level = "trusted"\n',
     ".gemini/settings.json": '{"security":{"auth":{"selectedType":"gemini-api-key"}},"mcpServers":{}}',
     ".config/opencode/opencode.json": '{\r\n  "$schema": "https://opencode.ai/config.json",\r\n  "mcp": {}\r\n}\r\n',
-    ".pi/agent/mcp.json": '{\n    "mcpServers": {\n        "docs": {"command": "docs", "env": {}}\n    }\n}\n',
+    ".pi/agent/settings.json": '{\n    "packages": [\n        "npm:theirs"\n    ],\n    "theme": "dark"\n}\n',
     ".cursor/mcp.json": '{ "mcpServers": { "docs": { "command": "docs" } } }\n',
 }
 NAMES = tuple(CLIENTS)
@@ -107,7 +112,7 @@ def test_uninstall_without_purge_keeps_the_hub_and_its_messages(shell: Home) -> 
 def test_what_its_owner_had_is_still_there_beside_ours(shell: Home) -> None:
     shell.has(THEIRS)
     shell.says("setup", *NAMES)
-    for name in (".gemini/settings.json", ".pi/agent/mcp.json", ".cursor/mcp.json"):
+    for name in (".gemini/settings.json", ".cursor/mcp.json"):
         mine, now = json.loads(THEIRS[name]), shell.json(name)
         ours = now["mcpServers"].pop("kxm")
         assert now == mine
@@ -121,8 +126,13 @@ def test_what_its_owner_had_is_still_there_beside_ours(shell: Home) -> None:
     assert settings == json.loads(THEIRS[".claude/settings.json"])
     config = tomllib.loads((shell.home / ".codex/config.toml").read_text())
     assert set(config["mcp_servers"]) == {"docs", "kxm"}
-    command = shell.json(".config/opencode/opencode.json")["mcp"]["kxm"]["command"]
-    assert Path(command[0]).is_absolute()
+    opencode = shell.json(".config/opencode/opencode.json")
+    assert Path(opencode["mcp"]["kxm"]["command"][0]).is_absolute()
+    (plugin,) = opencode["plugin"]
+    theirs, package = shell.json(".pi/agent/settings.json")["packages"]
+    assert theirs == "npm:theirs"
+    assert Path(plugin).is_file()
+    assert (Path(package) / "package.json").is_file()
 
 
 def test_each_changed_file_has_a_backup_with_its_bytes_and_mode(shell: Home) -> None:
@@ -137,6 +147,26 @@ def test_each_changed_file_has_a_backup_with_its_bytes_and_mode(shell: Home) -> 
         backup = str(Path(change["backup"]).relative_to(shell.home))
         assert Path(backup).parent == Path(name).parent
         assert after[backup] == before[name]
+
+
+def test_what_an_earlier_version_wrote_where_nothing_belongs_any_more_goes(shell: Home) -> None:
+    theirs = '{"mcpServers": {"docs": {"command": "docs"}}}\n'
+    shell.has({".pi/agent/mcp.json": theirs})
+    before = shell.tree()
+    path = shell.home / ".pi/agent/mcp.json"
+    entry = Entry(path=("mcpServers", "kxm"), value={"command": "/opt/kxm", "args": ["mcp"]}, what="the kxm_ tools")
+    root = shell.home / ".local/state/kxm"
+    root.mkdir(parents=True)
+    manifest = Manifest(root)
+    written(addition("pi", Part(path=path, entries=(entry,)), manifest), manifest, datetime.now(UTC))
+    told = shell.told("setup", "pi")["clients"][0]["changes"]
+    assert [(Path(one["path"]).name, one["action"]) for one in told] == [
+        ("mcp.json", "removed"),
+        ("settings.json", "created"),
+    ]
+    assert path.read_text() == theirs
+    shell.says("uninstall", "--purge")
+    assert shell.tree() == before
 
 
 def test_the_second_run_changes_nothing(shell: Home) -> None:
@@ -195,7 +225,7 @@ def test_a_plugin_that_the_client_installed_itself_is_left_alone(shell: Home) ->
 
 def test_without_a_name_the_clients_on_the_path_are_set_up(shell: Home) -> None:
     shell.program("gemini", "echo 'kxm: /x mcp (stdio) - Connected'")
-    shell.program("pi", "echo 'kxm: connected, 8 tools'")
+    shell.program("pi", "echo '    /opt/plugins/pi'")
     told = shell.told("setup")
     assert [client["target"] for client in told["clients"]] == ["gemini", "pi"]
     assert not (shell.home / ".claude").exists()
@@ -221,7 +251,7 @@ def test_a_file_with_comments_is_left_alone_and_the_others_are_written(shell: Ho
     assert "opencode.jsonc is left as it is: it is JSON with comments" in done.stdout
     assert "peerline setup opencode --print" in done.stdout
     assert (shell.home / ".config/opencode/opencode.jsonc").read_text() == theirs
-    assert (shell.home / ".pi/agent/mcp.json").exists()
+    assert (shell.home / ".pi/agent/settings.json").exists()
 
 
 def test_an_entry_of_that_name_that_is_not_ours_stays(shell: Home) -> None:
@@ -315,7 +345,7 @@ def test_a_command_that_gives_no_tools_fails_the_setup(shell: Home, tmp_path: Pa
     ("program", "says", "line"),
     [
         ("claude", "echo 'plugin:kxm:kxm: /x mcp - ✘ Failed — it ended'", "says: plugin:kxm:kxm: /x mcp - ✘ Failed"),
-        ("pi", "echo oops; exit 3", "`pi mcp list` says: oops"),
+        ("pi", "echo oops; exit 3", "`pi list` says: oops"),
         ("gemini", "exit 0", "`gemini mcp list` says: nothing"),
     ],
 )
@@ -329,9 +359,9 @@ def test_a_client_that_does_not_connect_fails_the_setup_in_its_own_words(
 
 
 def test_the_check_runs_in_a_home_of_its_own(shell: Home) -> None:
-    shell.program("pi", f'echo "$HOME $KXM_AUTH_TOKEN" > {shell.home.parent}/seen; echo "kxm: connected, 8 tools"')
+    shell.program("opencode", f'echo "$HOME $KXM_AUTH_TOKEN" > {shell.home.parent}/seen; echo "kxm connected"')
     shell.env["KXM_AUTH_TOKEN"] = "kxm-token-of-this-test"
-    assert "`pi mcp list` says: connected" in shell.says("setup")
+    assert "`opencode mcp list` says: connected" in shell.says("setup")
     seen = (shell.home.parent / "seen").read_text()
     assert str(shell.home) not in seen
     assert "kxm-token" not in seen

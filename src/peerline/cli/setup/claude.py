@@ -3,11 +3,10 @@
 from pathlib import Path
 from typing import Final
 
-import peerline
-from peerline.cli.hot_output import Failure
 from peerline.cli.setup.client import Client, Env, Part, home
 from peerline.cli.setup.entry import Entry, Unfit
 from peerline.cli.setup.json_text import parse
+from peerline.cli.setup.shipped import marketplace
 
 PLUGIN: Final = "kxm@kxm"
 
@@ -29,19 +28,6 @@ def parts(env: Env, kxm: str) -> list[Part]:
             ),
         )
     ]
-
-
-def marketplace() -> Path:
-    """The folder that holds the plugin: inside the installed package, or the checkout that runs.
-
-    Raises:
-        Failure: neither has it.
-    """
-    package = Path(peerline.__file__).parent
-    for place in (package / "marketplace", *package.parents[1:2]):
-        if (place / ".claude-plugin" / "marketplace.json").is_file():
-            return place
-    raise Failure("the plugin for Claude Code is not in this installation; install it with: uv tool install peerline")
 
 
 def _installed_otherwise(path: Path) -> bool:

@@ -25,7 +25,7 @@ class Client:
     """`parts` works out the files from the environment and the path of `kxm`; `woken` says how a session is woken.
 
     `otherwise` is said where no file needs anything, because the client has it by another way. `listed` is a
-    pattern for what `<client> mcp list` says when all is well; `connects`: the client tries the server to say so.
+    pattern for what the client's command `asked` says when all is well; `connects`: it tries the server to say so.
     """
 
     name: str
@@ -34,6 +34,7 @@ class Client:
     parts: Callable[[Env, str], list[Part]]
     woken: str
     otherwise: str = ""
+    asked: tuple[str, ...] = ("mcp", "list")
     listed: str = ""
     connects: bool = True
 

@@ -1,5 +1,6 @@
 """`peerline setup [client...]`, also `kxm setup <client>`: put the kxm_ tools and hooks into the clients' files."""
 
+import os
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,8 +14,8 @@ from peerline.cli.hub.claim import holder
 from peerline.cli.options import Asked, refused
 from peerline.cli.person_self import Person
 from peerline.cli.person_voice import Voice
-from peerline.cli.setup.change import Change, addition, written
-from peerline.cli.setup.client import Client, snippet
+from peerline.cli.setup.change import Change, addition, removal, undone, written
+from peerline.cli.setup.client import Client, Part, snippet
 from peerline.cli.setup.clients import CLIENTS, named
 from peerline.cli.setup.probe import lists, serves
 from peerline.cli.setup.program import installed
@@ -100,6 +101,7 @@ class Setup:
         parts = client.parts(self.env, kxm)
         if not parts:
             report.notes.append(client.otherwise)
+        report.changes += self._outdated(client, parts, manifest)
         for part in parts:
             change = addition(client.name, part, manifest)
             report.changes.append(change)
@@ -110,11 +112,17 @@ class Setup:
             report.warnings.append(f"{client.programs[0]} is not on the PATH; its files are written all the same")
         return report
 
+    def _outdated(self, client: Client, parts: list[Part], manifest: Manifest) -> list[Change]:
+        """What an earlier setup wrote into files of this client in which nothing belongs any more."""
+        used = {Path(os.path.realpath(part.path)) for part in parts}
+        records = [one for one in manifest.files if one.client == client.name and one.edits and one.path not in used]
+        return [removal(record) for record in records]
+
     def _done(self, change: Change, manifest: Manifest) -> Change:
         if change.action == "refused":
             return change
         try:
-            return written(change, manifest, self.now)
+            return undone(change, manifest) if change.action == "removed" else written(change, manifest, self.now)
         except OSError as error:
             change.action = "refused"
             change.what = f"{change.path} is left as it is: {error.strerror}"

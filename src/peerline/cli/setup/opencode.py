@@ -1,9 +1,10 @@
-"""OpenCode: the tools in `opencode.json` (spec/clients.md 6)."""
+"""OpenCode: the tools and the plugin that wakes, in `opencode.json` (spec/clients.md 1, 6)."""
 
 from typing import Final
 
 from peerline.cli.setup.client import Client, Env, Part, folder
 from peerline.cli.setup.entry import Entry
+from peerline.cli.setup.shipped import plugin
 
 
 def parts(env: Env, kxm: str) -> list[Part]:
@@ -12,7 +13,8 @@ def parts(env: Env, kxm: str) -> list[Part]:
     path = next((one for one in (config / "opencode.jsonc", config / "opencode.json") if one.is_file()), None)
     server = {"type": "local", "command": [kxm, "mcp"], "enabled": True}
     tools = Entry(path=("mcp", "kxm"), value=server, what="the kxm_ tools")
-    return [Part(path=path or config / "opencode.json", entries=(tools,))]
+    wake = Entry(path=("plugin",), value=str(plugin("opencode") / "kxm.js"), what="the plugin that wakes", listed=True)
+    return [Part(path=path or config / "opencode.json", entries=(tools, wake))]
 
 
 OPENCODE: Final = Client(
@@ -21,5 +23,6 @@ OPENCODE: Final = Client(
     programs=("opencode",),
     parts=parts,
     listed=r"\bkxm\s+connected$",
-    woken="it looks with kxm_inbox when it is told to; this setup does not wake it",
+    woken="the plugin wakes the conversation that was written in last, in a terminal or under `opencode serve`;"
+    " `opencode run` is told with its prompt",
 )

@@ -1,15 +1,18 @@
-"""Pi: the tools in `mcp.json` of its agent folder (spec/clients.md 5)."""
+"""Pi: the package with the extension, in `settings.json` of its agent folder (spec/clients.md 5).
+
+Not the tools by MCP beside it: the model would see each twice, and the session would be two agents.
+"""
 
 from typing import Final
 
 from peerline.cli.setup.client import Client, Env, Part, home
 from peerline.cli.setup.entry import Entry
+from peerline.cli.setup.shipped import plugin
 
 
 def parts(env: Env, kxm: str) -> list[Part]:
-    server = {"command": kxm, "args": ["mcp"], "exposure": "direct"}
-    tools = Entry(path=("mcpServers", "kxm"), value=server, what="the kxm_ tools")
-    return [Part(path=home(env) / ".pi" / "agent" / "mcp.json", entries=(tools,))]
+    package = Entry(path=("packages",), value=str(plugin("pi")), what="the package with the kxm_ tools", listed=True)
+    return [Part(path=home(env) / ".pi" / "agent" / "settings.json", entries=(package,))]
 
 
 PI: Final = Client(
@@ -17,6 +20,8 @@ PI: Final = Client(
     title="Pi",
     programs=("pi",),
     parts=parts,
-    listed=r"^kxm: connected\b",
-    woken="it looks with kxm_inbox when it is told to; this setup does not wake it",
+    asked=("list",),
+    listed=r"^/.*/plugins/pi$",
+    connects=False,
+    woken="a request becomes a turn of an idle session by itself, and so does the reply to its own request",
 )

@@ -101,7 +101,7 @@ def _tools(process: "subprocess.Popen[bytes]") -> int | None:
 
 def lists(client: Client, kxm: str, env: Env) -> Checked:
     """Ask the client itself, in a home that holds the written entries alone, what it makes of them."""
-    asked = f"`{client.programs[0]} mcp list`"
+    asked = f"`{' '.join((client.programs[0], *client.asked))}`"
     program = client.program(env)
     if not client.listed:
         return Checked(None, f"{client.title} has no command that tells whether it connects, so that was not checked")
@@ -114,7 +114,7 @@ def lists(client: Client, kxm: str, env: Env) -> Checked:
             part.path.write_text(snippet(part), encoding="utf-8")
         try:
             done = subprocess.run(
-                [program, "mcp", "list"],
+                [program, *client.asked],
                 env={**apart, **_QUIET},
                 cwd=place,
                 stdin=subprocess.DEVNULL,

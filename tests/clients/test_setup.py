@@ -1,6 +1,7 @@
 """`peerline setup` with the real clients: they connect, are woken where they can be, and their settings come back."""
 
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.clients import latency
 from tests.clients.claude import Claude, answered
 from tests.clients.codex import Codex
 from tests.clients.install import CLAUDE, CODEX, GEMINI, OPENCODE, PI, Client
@@ -17,6 +19,9 @@ from tests.clients.model.conversation import Now, Rule, Rules, call, say
 from tests.clients.model.endpoint import Endpoint
 from tests.hub_process import HubProcess, Project, environment
 
+TRIED = "a session of its own, in a temporary home, with a stand-in for the model"
+WOKEN = re.compile(rf"woken [0-9.]+ s after a request: {TRIED}")
+TOLD = re.compile(rf"told of a waiting request [0-9.]+ s after the start of its next run, by its hooks: {TRIED}")
 PEERLINE = (sys.executable, "-m", "peerline.cli.hot", "peerline")
 
 
@@ -62,7 +67,9 @@ def test_claude_code_connects_and_its_settings_come_back(user: SetUp) -> None:
     told = user.peerline("setup")
     (client,) = told["clients"]
     assert client["target"] == "claude"
-    assert client["checks"] == [{"ok": True, "detail": "`claude mcp list` says: connected"}]
+    connected, woken = client["checks"]
+    assert connected == {"ok": True, "detail": "`claude mcp list` says: connected"}
+    assert WOKEN.fullmatch(woken["detail"])
     assert "plugin:kxm:kxm" in user.run("mcp", "list").stdout
     user.peerline("uninstall")
     assert settings.read_bytes() == before
@@ -76,7 +83,7 @@ def _named(now: Now) -> str:
 def test_a_session_of_a_client_that_was_set_up_is_woken_by_a_request(
     user: SetUp, model: Endpoint, shop: Project
 ) -> None:
-    user.peerline("setup")
+    user.peerline("setup", "--no-wake")
     model.script = Rules(
         Rule(
             r"<task-notification>.*KXM request (msg_[0-9a-f]{32}) from lead",
@@ -92,7 +99,7 @@ def test_a_session_of_a_client_that_was_set_up_is_woken_by_a_request(
 
 
 @pytest.mark.parametrize("client", [CLAUDE, CODEX, GEMINI, OPENCODE, PI], ids=lambda client: client.name)
-def test_every_client_takes_what_was_written_and_nothing_else_is_left_in_the_home(
+def test_every_client_takes_what_was_written_is_woken_by_it_and_nothing_else_is_left_in_the_home(
     tmp_path: Path, client: Client
 ) -> None:
     home, programs = tmp_path / "home", tmp_path / "bin"
@@ -101,9 +108,11 @@ def test_every_client_takes_what_was_written_and_nothing_else_is_left_in_the_hom
     (programs / client.name).chmod(0o755)
     env = environment(home) | {"PATH": f"{programs}:/usr/bin:/bin"}
     (told,) = _peerline(env, home, "setup")["clients"]
-    (check,) = told["checks"]
-    assert (told["target"], check["ok"]) == (client.name, True)
-    assert check["detail"].startswith(f"`{client.name} mcp list` ")
+    listed, woken = told["checks"]
+    assert (told["target"], listed["ok"], woken["ok"]) == (client.name, True, True)
+    assert listed["detail"].startswith(f"`{client.name} {'list' if client is PI else 'mcp list'}` ")
+    assert (TOLD if client is GEMINI else WOKEN).fullmatch(woken["detail"])
+    latency.took(f"{client.name}, woken by setup", float(re.findall(r"([0-9.]+) s", woken["detail"])[0]))
     _peerline(env, home, "uninstall", "--purge")
     assert list(home.iterdir()) == []
 
@@ -113,7 +122,7 @@ def test_a_codex_session_that_was_set_up_is_woken_by_a_request(
 ) -> None:
     codex = Codex(tmp_path / "user", hub, model, project=shop.name)
     codex.arrive()
-    _peerline(codex.environment(), codex.folder, "setup", "codex")
+    _peerline(codex.environment(), codex.folder, "setup", "codex", "--no-wake")
     model.script = Rules(
         Rule(
             r"- request (msg_[0-9a-f]{32}) \(from: lead\)",

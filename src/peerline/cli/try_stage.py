@@ -51,6 +51,11 @@ class Stage:
                 self._hub.wait()
             shutil.rmtree(self._folder, ignore_errors=True)
 
+    @property
+    def state(self) -> str:
+        """The state folder of everything on the stage."""
+        return str(self._folder / "state")
+
     def start_hub(self) -> None:
         """Start it, on the same port and file as before if it ran already; sets `url` and `storage`."""
         with (self._folder / "hub.stderr").open("a") as errors, _uninterrupted():
@@ -143,7 +148,7 @@ class Stage:
     def _env(self, **more: str) -> dict[str, str]:
         """The user's own settings must not reach the demo, nor the demo the user's hub."""
         clean = {name: value for name, value in os.environ.items() if not name.startswith("KXM_")}
-        state = {"KXM_STATE_HOME": str(self._folder / "state"), "KXM_PROJECT": "demo", "PYTHONIOENCODING": "utf-8"}
+        state = {"KXM_STATE_HOME": self.state, "KXM_PROJECT": "demo", "PYTHONIOENCODING": "utf-8"}
         return {**clean, **state, **({"KXM_SERVER_URL": self.url} if self.url else {}), **more}
 
 

@@ -114,6 +114,7 @@ def test_what_its_owner_had_is_still_there_beside_ours(shell: Home) -> None:
     shell.says("setup", *NAMES)
     for name in (".gemini/settings.json", ".cursor/mcp.json"):
         mine, now = json.loads(THEIRS[name]), shell.json(name)
+        assert set(now.pop("hooks", {})) == ({"SessionStart", "BeforeAgent"} if "gemini" in name else set())
         ours = now["mcpServers"].pop("kxm")
         assert now == mine
         assert Path(ours["command"]).is_absolute()
@@ -226,7 +227,7 @@ def test_a_plugin_that_the_client_installed_itself_is_left_alone(shell: Home) ->
 def test_without_a_name_the_clients_on_the_path_are_set_up(shell: Home) -> None:
     shell.program("gemini", "echo 'kxm: /x mcp (stdio) - Connected'")
     shell.program("pi", "echo '    /opt/plugins/pi'")
-    told = shell.told("setup")
+    told = shell.told("setup", "--no-wake")
     assert [client["target"] for client in told["clients"]] == ["gemini", "pi"]
     assert not (shell.home / ".claude").exists()
 
@@ -361,7 +362,7 @@ def test_a_client_that_does_not_connect_fails_the_setup_in_its_own_words(
 def test_the_check_runs_in_a_home_of_its_own(shell: Home) -> None:
     shell.program("opencode", f'echo "$HOME $KXM_AUTH_TOKEN" > {shell.home.parent}/seen; echo "kxm connected"')
     shell.env["KXM_AUTH_TOKEN"] = "kxm-token-of-this-test"
-    assert "`opencode mcp list` says: connected" in shell.says("setup")
+    assert "`opencode mcp list` says: connected" in shell.says("setup", "--no-wake")
     seen = (shell.home.parent / "seen").read_text()
     assert str(shell.home) not in seen
     assert "kxm-token" not in seen
@@ -370,7 +371,16 @@ def test_the_check_runs_in_a_home_of_its_own(shell: Home) -> None:
 def test_without_the_program_the_check_is_left_out_in_plain_words(shell: Home) -> None:
     said = shell.says("setup", "claude")
     assert "`claude` is not on the PATH, so whether it connects was not checked" in said
-    assert "No session was woken to try it" in said
+    assert "`claude` is not on the PATH, so no session of it was woken" in said
+    assert "No session was woken to try it, as you asked." in shell.says("setup", "claude", "--no-wake")
+
+
+def test_a_session_that_ends_by_itself_fails_the_trial_with_what_it_showed(shell: Home) -> None:
+    shell.program("pi", '[ "$1" = list ] && exec echo /opt/plugins/pi; echo "no models here" >&2; exit 3')
+    done = shell.run("setup")
+    assert done.returncode == 1
+    assert "not woken: its session ended before it was on the hub: no models here. Next: `kxm doctor`" in done.stdout
+    assert "Waking a session of Pi to try it" in done.stderr
 
 
 def test_a_program_in_the_cache_of_uv_is_no_place_to_start_from(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Final
 
-from peerline.cli.setup.client import Client, Env, Part, home
+from peerline.cli.setup.client import Client, Env, Part, Session, home
 from peerline.cli.setup.entry import Entry, Unfit
 from peerline.cli.setup.json_text import parse
 from peerline.cli.setup.shipped import marketplace
@@ -41,6 +41,19 @@ def _installed_otherwise(path: Path) -> bool:
     )
 
 
+def session(env: Env, model: str) -> Session:
+    """One that has answered the questions of a first start; its key opens nothing."""
+    config, key = Path(env["HOME"]) / ".claude", "sk-ant-stand-in-of-peerline-setup"
+    answered = {
+        "hasCompletedOnboarding": True,
+        "theme": "dark",
+        "customApiKeyResponses": {"approved": [key[-20:]]},
+        "projects": {str(Path(env["HOME"]) / "work"): {"hasTrustDialogAccepted": True}},
+    }
+    given = {"CLAUDE_CONFIG_DIR": str(config), "ANTHROPIC_BASE_URL": model, "ANTHROPIC_API_KEY": key}
+    return Session(words=("--permission-mode", "manual"), env=given, files={config / ".claude.json": answered})
+
+
 CLAUDE: Final = Client(
     name="claude",
     title="Claude Code",
@@ -49,5 +62,6 @@ CLAUDE: Final = Client(
     woken="the plugin's monitor wakes an idle session in a terminal; `claude -p` is told at its start, with each prompt"
     " and at the end of a turn",
     listed=r"^plugin:kxm:kxm: .*\bConnected$",
+    session=session,
     otherwise="the plugin kxm@kxm is installed already, by the client's own commands; nothing to write",
 )

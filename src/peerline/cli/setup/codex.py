@@ -1,8 +1,10 @@
 """Codex: the tools in `config.toml` (spec/clients.md 4)."""
 
+import json
+from pathlib import Path
 from typing import Final
 
-from peerline.cli.setup.client import Client, Env, Part, folder
+from peerline.cli.setup.client import OPENING, Client, Env, Part, Session, folder
 from peerline.cli.setup.entry import Entry
 from peerline.cli.setup.toml_text import TOML
 
@@ -29,6 +31,39 @@ def parts(env: Env, kxm: str) -> list[Part]:
     return [Part(path=folder(env, "CODEX_HOME", ".codex") / "config.toml", entries=(tools,), dialect=TOML)]
 
 
+_SESSION: Final = """model = "stand-in"
+model_provider = "stand-in"
+approval_policy = "never"
+sandbox_mode = "read-only"
+check_for_update_on_startup = false
+
+[analytics]
+enabled = false
+
+[model_providers.stand-in]
+name = "stand-in"
+base_url = {model}
+env_key = "STAND_IN_KEY"
+wire_api = "responses"
+supports_websockets = false
+
+[projects.{folder}]
+trust_level = "trusted"
+"""
+
+
+def session(env: Env, model: str) -> Session:
+    """One whose first turn has been had, for Codex takes nothing before; nothing stays in the background."""
+    config, folder = Path(env["HOME"]) / ".codex", Path(env["HOME"]) / "work"
+    lines = _SESSION.format(model=json.dumps(f"{model}/v1"), folder=json.dumps(str(folder)))
+    return Session(
+        words=("--disable", "daemon_auto_start", OPENING),
+        env={"CODEX_HOME": str(config), "STAND_IN_KEY": "none"},
+        files={config / "config.toml": lines},
+        opening=OPENING,
+    )
+
+
 CODEX: Final = Client(
     name="codex",
     title="Codex",
@@ -36,5 +71,6 @@ CODEX: Final = Client(
     parts=parts,
     listed=r"^kxm\s.*\benabled\b",
     connects=False,
+    session=session,
     woken="a session in a terminal is woken through `codex queue`; `codex exec` is not, it looks with kxm_inbox",
 )

@@ -22,9 +22,10 @@ from peerline.cli.setup.program import installed
 from peerline.cli.setup.record import Manifest
 from peerline.cli.setup.removing import removed
 from peerline.cli.setup.report import Report, told
+from peerline.cli.setup.wake import wakes
 
 NOT_WRITTEN: Final = ("KXM_AGENT_NAME", "KXM_AUTH_TOKEN", "KXM_PROJECT", "KXM_SERVER_URL", "KXM_STATE_HOME")
-UNTRIED: Final = "No session was woken to try it: that check is not part of setup yet."
+UNTRIED: Final = "No session was woken to try it, as you asked."
 
 
 @dataclass(slots=True, kw_only=True)
@@ -36,6 +37,7 @@ class Setup:
     names: tuple[str, ...]
     now: datetime
     dry_run: bool = False
+    wake: bool = True
     reports: list[Report] = field(default_factory=list)
 
     def root(self) -> Path:
@@ -69,7 +71,8 @@ class Setup:
             report.changes = [self._done(change, manifest) for change in report.changes]
             report.checks = [lists(client, kxm, self.env)] if report.changes else []
             report.notes.append(client.woken)
-        last = ["", f"{server.text}.", UNTRIED, *self._next()]
+            self._wake(client, kxm, report)
+        last = ["", f"{server.text}.", *([] if self.wake else [UNTRIED]), *self._next()]
         return told(
             self.voice, reports, self.env, last, failed=server.ok is False, kxm=kxm, server=server.facts(), dryRun=False
         )
@@ -128,6 +131,14 @@ class Setup:
             change.what = f"{change.path} is left as it is: {error.strerror}"
             return change
 
+    def _wake(self, client: Client, kxm: str, report: Report) -> None:
+        """Try it with a session; where a file was left alone there is nothing to try."""
+        if not self.wake or not report.changes or report.failed:
+            return
+        if not self.voice.as_json and client.session is not None and report.program is not None:
+            self.voice.aside(f"Waking a session of {client.title} to try it, in a temporary home ...")
+        report.checks.append(wakes(client, kxm, self.env))
+
     def _next(self) -> list[str]:
         lines = []
         if given := [name for name in NOT_WRITTEN if self.env.get(name)]:
@@ -160,6 +171,7 @@ def _run(setup: Setup, *, show: bool, remove: bool) -> int:
 def _options(command: Any) -> Any:
     for option in (
         click.option("--remove", is_flag=True, help="Take out again what setup has written for these clients."),
+        click.option("--no-wake", is_flag=True, help="Wake no session to try it, which takes some seconds each."),
         click.option("--print", "show", is_flag=True, help="Print what belongs where; write nothing."),
         click.argument("names", nargs=-1, metavar="[CLIENT]..."),
     ):
@@ -171,17 +183,19 @@ def _options(command: Any) -> Any:
 @click.option("--dry-run", is_flag=True, help="Show what would change; write nothing.")
 @_options
 @click.pass_obj
-def setup(person: Person, names: tuple[str, ...], show: bool, remove: bool, dry_run: bool) -> int:
+def setup(person: Person, names: tuple[str, ...], show: bool, remove: bool, no_wake: bool, dry_run: bool) -> int:
     """Give agent clients their tools: claude, codex, gemini, opencode, pi, cursor; without a name those on the PATH."""
-    one = Setup(env=person.env, voice=person.voice, names=names, now=datetime.now(UTC), dry_run=dry_run)
+    one = Setup(
+        env=person.env, voice=person.voice, names=names, now=datetime.now(UTC), dry_run=dry_run, wake=not no_wake
+    )
     return _run(one, show=show, remove=remove)
 
 
 @click.command("setup")
 @_options
 @click.pass_obj
-def kxm_setup(asked: Asked, names: tuple[str, ...], show: bool, remove: bool) -> int:
+def kxm_setup(asked: Asked, names: tuple[str, ...], show: bool, remove: bool, no_wake: bool) -> int:
     """Give agent clients their tools: claude, codex, gemini, opencode, pi, cursor; without a name those on the PATH."""
     voice = Voice(asked.env, as_json=asked.as_json, command="setup")
-    one = Setup(env=asked.env, voice=voice, names=names, now=datetime.now(UTC), dry_run=asked.dry_run)
+    one = Setup(env=asked.env, voice=voice, names=names, now=datetime.now(UTC), dry_run=asked.dry_run, wake=not no_wake)
     return _run(one, show=show, remove=remove)

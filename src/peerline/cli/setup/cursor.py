@@ -16,5 +16,6 @@ CURSOR: Final = Client(
     title="Cursor",
     programs=("cursor", "cursor-agent"),
     parts=parts,
+    unwoken="only the form of its file was ever tested",
     woken="it looks with kxm_inbox when it is told to; with Cursor only the form of the file was tested",
 )

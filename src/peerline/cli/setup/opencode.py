@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from peerline.cli.setup.client import Client, Env, Part, folder
+from peerline.cli.setup.client import OPENING, Client, Env, Part, Session, folder, home
 from peerline.cli.setup.entry import Entry
 from peerline.cli.setup.shipped import plugin
 
@@ -17,11 +17,36 @@ def parts(env: Env, kxm: str) -> list[Part]:
     return [Part(path=path or config / "opencode.json", entries=(tools, wake))]
 
 
+def session(env: Env, model: str) -> Session:
+    """One with a conversation, for there is nothing else to wake."""
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": "stand-in",
+        "options": {"baseURL": f"{model}/v1", "apiKey": "none"},
+        "models": {"stand-in": {"name": "stand-in"}},
+    }
+    chosen = {
+        "autoupdate": False,
+        "share": "disabled",
+        "model": "stand-in/stand-in",
+        "permission": {"*": "allow"},
+        "provider": {"stand-in": provider},
+    }
+    return Session(
+        words=("--prompt", OPENING),
+        # Its own packages are for those who write plugins; it would wait for them.
+        env={"npm_config_offline": "true"},
+        files={home(env) / ".config" / "opencode" / "opencode.json": chosen},
+        opening=OPENING,
+    )
+
+
 OPENCODE: Final = Client(
     name="opencode",
     title="OpenCode",
     programs=("opencode",),
     parts=parts,
+    session=session,
     listed=r"\bkxm\s+connected$",
     woken="the plugin wakes the conversation that was written in last, in a terminal or under `opencode serve`;"
     " `opencode run` is told with its prompt",

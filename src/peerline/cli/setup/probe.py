@@ -16,7 +16,7 @@ from peerline.cli.setup.client import Client, Env, snippet
 
 PATIENCE_S: Final = 20.0
 PROTOCOL: Final = "2025-11-25"
-_QUIET: Final = {
+QUIET: Final = {
     "DISABLE_AUTOUPDATER": "1",
     "DISABLE_TELEMETRY": "1",
     "DISABLE_ERROR_REPORTING": "1",
@@ -41,6 +41,9 @@ _ASKED: Final = (
     {"jsonrpc": "2.0", "method": "notifications/initialized"},
     {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
 )
+# The user's own settings of hub and clients, and what pays for calls: neither has a part in a check.
+_THEIRS: Final = ("KXM_", "XDG_", "CLAUDE", "CODEX_", "OPENCODE", "ANTHROPIC_", "OPENAI_", "GEMINI_", "GOOGLE_", "PI_")
+_SECRET: Final = re.compile(r"(_API_KEY|_TOKEN|_SECRET)$")
 _STYLE: Final = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -65,7 +68,7 @@ def serves(kxm: str, env: Env) -> Checked:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env=_apart(env, place),
+                env=apart(env, place),
                 cwd=place,
             )
         except OSError as error:
@@ -108,14 +111,14 @@ def lists(client: Client, kxm: str, env: Env) -> Checked:
     if program is None:
         return Checked(None, f"`{client.programs[0]}` is not on the PATH, so whether it connects was not checked")
     with TemporaryDirectory(prefix="kxm-setup-") as place:
-        apart = _apart(env, place)
-        for part in client.parts(apart, kxm):
+        around = apart(env, place)
+        for part in client.parts(around, kxm):
             part.path.parent.mkdir(parents=True, exist_ok=True)
             part.path.write_text(snippet(part), encoding="utf-8")
         try:
             done = subprocess.run(
                 [program, *client.asked],
-                env={**apart, **_QUIET},
+                env={**around, **QUIET},
                 cwd=place,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -136,11 +139,13 @@ def lists(client: Client, kxm: str, env: Env) -> Checked:
     return Checked(False, f"{asked} says: {line[:300] or 'nothing'}")
 
 
-def _apart(env: Env, place: str) -> dict[str, str]:
+def apart(env: Env, place: str) -> dict[str, str]:
     """The user's environment with a home in `place` and a hub that is not there."""
-    kept = {name: value for name, value in env.items() if not name.startswith(("KXM_", "XDG_", "CLAUDE", "CODEX_"))}
+    kept = {name: value for name, value in env.items() if not name.startswith(_THEIRS) and not _SECRET.search(name)}
     return {
         **kept,
+        "NO_PROXY": "127.0.0.1,localhost",
+        "no_proxy": "127.0.0.1,localhost",
         "HOME": place,
         "KXM_STATE_HOME": f"{place}/state",
         "KXM_SERVER_URL": "http://127.0.0.1:9",

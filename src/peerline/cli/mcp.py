@@ -150,9 +150,7 @@ class Desk:
             name=self.name,
             purpose=self._env.get("KXM_AGENT_PURPOSE", "").strip() or f"{client} session in {folder}"[:256],
             branch=branch_here(self._env),
-            session_id=None
-            if self._seat
-            else session_id(client, self._env) or self._env.get("KXM_SESSION_ID") or None,
+            session_id=None if self._seat else session_id(client, self._env) or self._env.get("KXM_SESSION_ID") or None,
             headless=self._env.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk"),
             addresses=self._addresses,
             token=lambda: _asked(self._fresh().token),

@@ -34,8 +34,7 @@ def session(env: Env, model: str) -> Session:
     }
     return Session(
         words=("--prompt", OPENING),
-        # Its own packages are for those who write plugins; it would wait for them.
-        env={"npm_config_offline": "true"},
+        env={},
         files={home(env) / ".config" / "opencode" / "opencode.json": chosen},
         opening=OPENING,
     )

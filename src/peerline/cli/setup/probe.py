@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from peerline.cli.setup.client import Client, Env, snippet
 
-PATIENCE_S: Final = 20.0
+PATIENCE_S: Final = 60.0
 PROTOCOL: Final = "2025-11-25"
 QUIET: Final = {
     "DISABLE_AUTOUPDATER": "1",
@@ -23,6 +23,7 @@ QUIET: Final = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     "GEMINI_CLI_TRUST_WORKSPACE": "true",  # the folder of the check, which is empty
     "NO_COLOR": "1",
+    "npm_config_offline": "true",  # OpenCode would fetch its own packages and wait for them
     "OPENCODE_DISABLE_AUTOUPDATE": "1",
     "OPENCODE_DISABLE_MODELS_FETCH": "1",
     "PI_OFFLINE": "1",

@@ -18,7 +18,7 @@ from tests.hub_process import Agent, HubProcess, Project
 
 def claude_worker(home: Path, hub: HubProcess, model: Endpoint, *words: str, **variables: str) -> Worker:
     """In a home where the plugin is installed too, as its user's other sessions have it."""
-    client = Claude(home, hub, model, {"agent_name": "builder", "project": "shop"})
+    client = Claude(home, hub, model, options={"agent_name": "builder", "project": "shop"})
     if not client.config.exists():
         client.set_up()
     known = {**client.environment(), "KXM_CLAUDE_COMMAND": shlex.join(CLAUDE.command), **variables}

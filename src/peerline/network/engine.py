@@ -95,6 +95,10 @@ class Engine:
         """
         return sum(1 for branch in heads(self._clone.git, limit_s) if branch != MAIN)
 
+    def policy_notices(self) -> tuple[str, ...]:
+        """What a person should know of the network's policy: the scan switched off, a pattern that cannot be used."""
+        return guard.policy(self._clone).notices
+
     def health(self) -> Health:
         return self._clone.file.read(lambda tx: health(tx, self._around.now()))
 

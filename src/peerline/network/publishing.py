@@ -5,6 +5,7 @@ from dataclasses import replace
 from peerline.core.card import Card, GitAuthor, Human, Stamp, announced, departed, worth_publishing
 from peerline.core.profile import Environment, Profile
 from peerline.core.room import Receipt
+from peerline.network import guard
 from peerline.network.clone import Clone
 from peerline.network.tables.api import Tx
 from peerline.network.tables.files import Record
@@ -19,8 +20,12 @@ def queue_card(
     """Let our card say who we are and which rooms we follow; False when it says so already.
 
     `announce` True: we are there (in `session`); False: it has ended; None: presence stays as it stands.
+
+    Raises: SecretDetected
     """
     now, author, me = clone.around.now(), clone.author, clone.identity
+    own_words = {"display_name": me.display_name, "human": me.human, "tool": me.tool, "git_author": author.name}
+    guard.require_clean_fields(clone, own_words)
 
     def work(tx: Tx) -> bool:
         before = card(tx, me.agent)

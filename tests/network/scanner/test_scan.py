@@ -1,14 +1,19 @@
 """The scanner's rules, places and silence about values."""
 
 import random
+import re
 import string
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from peerline.network.scanner.contexts import ASSIGNMENTS, CONTEXTS
 from peerline.network.scanner.finding import Finding
 from peerline.network.scanner.scan import FINDINGS_AT_MOST, scan
+from peerline.network.scanner.shapes import SHAPES, WITHIN
+from peerline.network.scanner.structures import STRUCTURES
+from tests.house.tracked import ROOT
 from tests.network.scanner.secrets_corpus import PREFIXED, filled
 
 CHANCE = random.Random(7)
@@ -125,6 +130,14 @@ def test_findings_are_in_order_and_bounded() -> None:
     found = scan(text)
     assert len(found) == FINDINGS_AT_MOST
     assert found == sorted(found)
+
+
+def test_the_reference_page_names_every_rule_once() -> None:
+    page = (ROOT / "docs" / "reference" / "secret-scanner.md").read_text()
+    listed = re.findall(r"`([a-z0-9-]+)`", page.split("## Rules")[1])
+    rules = {shape.name for shape in SHAPES} | {rule.name for _, rule in WITHIN}
+    rules |= {rule.name for rule in (*CONTEXTS, *ASSIGNMENTS)} | set(STRUCTURES)
+    assert sorted(listed) == sorted(rules)
 
 
 SIZE = 262_144

@@ -11,6 +11,7 @@ from peerline.core.fence import visible
 from peerline.network.config import Joined, load_config
 from peerline.network.daemon.client import PING_S, DaemonLink, Unreachable
 from peerline.network.daemon.protocol import Refusal
+from peerline.network.notify.settings import notify_settings
 from peerline.network.operations.session import Session
 
 PROBES, PROBE_S = 3, 10.0
@@ -53,6 +54,8 @@ def _findings(desk: Desk) -> Iterator[Finding]:
             yield Finding("problem", "no networks configured", "komnet init --repo <url>")
         for joined in config.networks.values():
             yield from _network(desk, joined)
+        for fault in notify_settings(config.rest.get("notify")).faults:
+            yield Finding("notice", f"{desk.home.config}: {visible(fault, 200)}")
     yield _daemon(desk)
 
 
@@ -82,6 +85,8 @@ def _network(desk: Desk, joined: Joined) -> Iterator[Finding]:
             f"{joined.id}: {len(waiting)} message(s) queued: {why}",
             "they go out by themselves; send none again",
         )
+    for notice in engine.policy_notices():
+        yield Finding("notice", f"{joined.id}: {notice}")
     for trouble in engine.troubles(3):
         yield Finding("notice", f"{joined.id}: {visible(str(trouble), 200)}")
     profile = engine.profile()

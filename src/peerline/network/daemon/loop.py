@@ -8,6 +8,7 @@ from typing import Final
 from peerline.core.cadence import Surroundings, cadence, pause
 from peerline.core.ids import Millis
 
+NEAR_MS: Final = 120_000
 REQUEST_WAKE_MS: Final = 2_000  # a request of a local agent brings a look forward at most so often
 
 
@@ -59,6 +60,12 @@ class NetworkLoop:
         self._done.append(done)
         self.wake()
         await done
+
+    @property
+    def agent_near(self) -> bool:
+        """A session is attached, or something was asked over the socket in the last two minutes."""
+        asked = self._asked_at
+        return self._sessions() > 0 or (asked is not None and self._now() - asked <= NEAR_MS)
 
     @property
     def cadence(self) -> str:

@@ -5,7 +5,7 @@ import functools
 import os
 import random
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -18,6 +18,9 @@ from peerline.network.daemon.loop import Looked, NetworkLoop
 from peerline.network.daemon.nearby import watch_local_remote
 from peerline.network.daemon.server import SocketServer
 from peerline.network.home import Home
+from peerline.network.notify.notice import Arrival, arrival
+from peerline.network.notify.notifier import Notifier
+from peerline.network.notify.settings import notify_settings
 from peerline.network.operations.table import SLOW
 
 SENDING: Final = frozenset(("send", "answer"))
@@ -49,6 +52,9 @@ class Daemon:
         self._slow: dict[str, ThreadPoolExecutor] = {}
         self._loops: dict[str, NetworkLoop] = {}
         self._sessions: set[str] = set()
+        self._notifier = Notifier(home.inbox, now=now, environ=environ)
+        self._telling = ThreadPoolExecutor(1, "telling")
+        self._told_faults: tuple[str, ...] = ()
         self._ended = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._server = SocketServer(home.socket, self._answer, self._say)
@@ -73,7 +79,7 @@ class Daemon:
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
-            for pool in (self._quick, *self._slow.values()):
+            for pool in (self._quick, self._telling, *self._slow.values()):
                 pool.shutdown(wait=False, cancel_futures=True)
             self._say("daemon stopped")
 
@@ -98,7 +104,7 @@ class Daemon:
             report = await self._slowly(network, "sync", {})
         except PeerlineError as error:
             self._say(f"[{network}] sync failed: {error.code}")
-            report = {"changed": [], "drained": [], "deliveredMessages": [], "unreadable": []}
+            report = {"changed": [], "drained": [], "deliveredMessages": [], "unreadable": [], "unverified": []}
             failed = True
         else:
             failed = False
@@ -107,11 +113,35 @@ class Daemon:
         delivered = [one["header"] for one in report["deliveredMessages"]]
         if delivered:
             self._server.tell(network, "delivered", ids=[header["id"] for header in delivered])
+            unproven = {one["id"] for one in report["unverified"]}
+            self._keep(self._notify(network, [arrival(header, unproven) for header in delivered]))
         if report["drained"]:
             self._server.tell(network, "pushed", rooms=[one["roomId"] for one in report["drained"]])
         status = await self._quickly("status", {}, network)
         active = bool(report["changed"] or report["drained"])
         return Looked(failed=failed or status["health"]["degraded"], active=active, waiting=status["pendingHuman"] > 0)
+
+    async def _notify(self, network: str, arrived: list[Arrival]) -> None:
+        """Tell the person at this machine, by the sinks that `config.yaml` names now."""
+        try:
+            config = load_config(self._home)
+        except PeerlineError as error:
+            self._say(f"[{network}] nobody was told: {error.code}")
+            return
+        settings = notify_settings(config.rest.get("notify"))
+        near = self._loops[network].agent_near
+        tell = functools.partial(self._notifier.tell, arrived, config.agent.id, settings, agent_near=near)
+        for line in await asyncio.get_running_loop().run_in_executor(self._telling, tell):
+            self._say(f"[{network}] {line}")
+        if settings.faults != self._told_faults:
+            self._told_faults = settings.faults
+            for fault in settings.faults:
+                self._say(f"config.yaml: {fault}")
+
+    def _keep(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.append(task)
+        task.add_done_callback(self._tasks.remove)
 
     async def _answer(self, method: str, params: dict[str, Any], network: str | None) -> Any:
         if method == "ping":

@@ -22,11 +22,16 @@ class SecretDetected(Forbidden):
 
     def __init__(self, findings: Sequence[FieldFinding]) -> None:
         self.findings = tuple(findings)
-        shown = "; ".join(map(str, self.findings[:5])) + ("; and more" if len(self.findings) > 5 else "")
-        super().__init__(
-            f"refused to send: possible secret detected: {shown}. Git history is permanent: a leaked credential can "
-            "only be replaced, not recalled. Take it out, or name where it is kept instead"
-        )
+        shown = [f"  {one}" for one in self.findings[:5]]
+        if len(self.findings) > len(shown):
+            shown.append(f"  and {len(self.findings) - len(shown)} more")
+        super().__init__("\n".join(("refused to send: possible secret detected", *shown, *_WHAT_NOW)))
+
+
+_WHAT_NOW: Final = (
+    "  Git history is permanent: a leaked credential can only be replaced, not recalled.",
+    "  Take it out, or say where it is kept. If it is none, a person at a terminal can say so with --force-unsafe.",
+)
 
 
 class Written(Protocol):

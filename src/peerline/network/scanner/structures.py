@@ -17,6 +17,8 @@ _ENTRY: Final = re.compile(
     r"""([ \t>]{1,40})["']?[\w.-]{1,200}["']?[ \t]{0,4}:[ \t]{0,4}["']?([^\s"',]{4,2000})["']?,?[ \t]{0,8}"""
 )
 
+STRUCTURES: Final = ("docker-auth", "kubernetes-secret")
+
 
 def structured(text: str) -> Iterator[tuple[str, int]]:
     """Yield rule and place (characters from the start) of each such secret."""

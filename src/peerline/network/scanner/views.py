@@ -142,7 +142,8 @@ def _wrapped(text: str) -> Pieces:
     place = 0
     for line in text.split("\n"):
         kept = line.lstrip(_LINE_MARKS)
-        lines.append((place + len(line) - len(kept), kept.rstrip(_LINE_ENDS), kept.split(None, 1)[0] if kept else ""))
+        words = kept.split(None, 1)
+        lines.append((place + len(line) - len(kept), kept.rstrip(_LINE_ENDS), words[0] if words else ""))
         place += len(line) + 1
     for at, (start, line, _) in enumerate(lines[:-1]):
         tail = line[max(line.rfind(" "), line.rfind("\t")) + 1 :][-_RUN_AT_MOST:]

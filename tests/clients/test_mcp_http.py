@@ -1,6 +1,7 @@
-"""Real clients on the hub's `/mcp`: the inspector, and Claude Code, which looks at what it was given."""
+"""Real clients on the hub's `/mcp`: the inspector, and Claude Code, which has nothing else of ours and is woken."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from peerline.wire.tools import CORE
 from tests.clients.claude import Claude
 from tests.clients.conftest import PROJECT
 from tests.clients.install import INSPECTOR
+from tests.clients.model.conversation import Rule, Rules, call, say
+from tests.clients.model.endpoint import Endpoint
 from tests.hub_process import PATIENCE_S, HubProcess, Project, environment
 
 
@@ -52,3 +55,54 @@ def test_claude_says_whether_it_could_connect(claude: Claude, hub: HubProcess, r
     claude.run("mcp", "add", *given, "--header", f"Authorization: Bearer {token}")
     line = next(line for line in claude.run("mcp", "list").stdout.splitlines() if line.startswith("over-http"))
     assert said in line
+
+
+TICKET = re.compile(r"ws://[^\s\"\\]+")
+REQUEST = "The body of a request, for its recipient alone."
+SCRIPT = Rules(
+    Rule(
+        r"<task-notification>.*KXM request (msg_[0-9a-f]{32})",
+        (
+            call("ToolSearch", query="select:mcp__kxm__kxm_reply", max_results=1),
+            call("kxm_reply", messageId=lambda now: now.found[1], content="answered by the model"),
+            say("answered"),
+        ),
+    ),
+    Rule(
+        "look into the inbox",
+        (
+            call("ToolSearch", query="select:mcp__kxm__kxm_inbox,Monitor", max_results=2),
+            call("kxm_inbox"),
+            call(
+                "Monitor",
+                description="KXM: messages from other agents",
+                ws=lambda now: {"url": TICKET.findall(now.result)[0]},
+                timeout_ms=600_000,
+            ),
+            say("armed"),
+        ),
+    ),
+)
+
+
+class OverHttp(Claude):
+    """All that it has of us is a URL and a header."""
+
+    def give(self) -> None:
+        header = ("--header", f"Authorization: Bearer {self.hub.admin}")
+        self.run("mcp", "add", "--transport", "http", "--scope", "user", "kxm", url(self.hub, "builder"), *header)
+
+
+def test_a_session_with_nothing_of_ours_installed_is_woken_through_a_ticket(
+    tmp_path: Path, hub: HubProcess, shop: Project, model: Endpoint
+) -> None:
+    bare = OverHttp(tmp_path / "user", hub, model)
+    bare.set_up()
+    model.script = SCRIPT
+    lead = shop.register("lead")
+    with bare.terminal("look into the inbox", allowed="mcp__kxm__* Monitor"), lead.stream() as stream:
+        model.hooked("Stop")
+        sent = lead.send("builder", REQUEST)["id"]
+        woken = model.asked(lambda conversation: sent in conversation.asked)
+        assert REQUEST not in woken.conversation.asked
+        assert stream.next("reply").message["reply"]["content"] == "answered by the model"

@@ -13,12 +13,10 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-from peerline.cli.hot_brief import named
 from peerline.cli.hot_identity import Caller
 from peerline.cli.hot_output import Failure, Output, usage, write
 from peerline.cli.hot_record import BRIEFED, Sessions, plain
 from peerline.cli.mcp import options
-from peerline.cli.pace import Pace
 from peerline.client import stream
 from peerline.client.address import address
 from peerline.client.answers import MessageList
@@ -26,7 +24,9 @@ from peerline.client.records import Agent, Message
 from peerline.client.refusals import Unreachable
 from peerline.client.requests import Requests, decoded
 from peerline.client.surroundings import Surroundings
+from peerline.core.announcement import LISTED, lines, reply_line, request_line
 from peerline.core.errors import PeerlineError
+from peerline.core.pace import Pace
 from peerline.mcp_stdio.lock import take
 from peerline.mcp_stdio.parent import ParentWatch
 from peerline.mcp_stdio.pipes import Reader
@@ -40,7 +40,6 @@ With --confirm an empty line ends what comes together, and a line on standard in
 why not. Only then it counts as told.
 """
 LOOK_S: Final = 0.5
-LISTED: Final = 3
 CALL_S: Final = 5.0
 TAKEN: Final = "ok"
 AGAIN_S: Final = 10.0
@@ -223,15 +222,14 @@ class Watch:
             self._hint.set()
             return
         told = {one for one, how in self._sessions.told(self._session_id).items() if how != BRIEFED}
-        new = [_request(one) for one in waiting if one.id not in told]
-        new += [_reply(one) for one in replies if one.id not in told]
+        asked_of_us = [one for one in waiting if one.id not in told]
+        answered = [one for one in replies if one.id not in told]
+        new = [request_line(one.id, one.sender_name, soon=one.delivery == "steer") for one in asked_of_us]
+        new += [reply_line(one.id, one.recipient_name) for one in answered]
         if not new:
             return
-        lines = [line for _, line in new[:LISTED]]
-        if len(new) > LISTED:
-            lines.append(f"KXM: {len(new) - LISTED} more wait: kxm_inbox lists them")
-        ids = [message_id for message_id, _ in new]
-        write(1, "".join(line + "\n" for line in [*lines, *([""] if self._confirm else [])]))
+        ids = [one.id for one in [*asked_of_us, *answered]]
+        write(1, "".join(line + "\n" for line in [*lines(new), *([""] if self._confirm else [])]))
         said = await self._outcomes.next() if self._outcomes else TAKEN
         if said != TAKEN:
             await self._report(seat, requests, ids, {"fact": "not announced", "adapter": adapter, "reason": said[:200]})
@@ -249,20 +247,6 @@ class Watch:
                 await requests.call("POST", path, body, headers=seat.headers(), timeout_s=CALL_S, repeatable=False)
             except PeerlineError:
                 pass  # a hub that does not keep such facts, or is away: the line is out all the same
-
-
-def _request(message: Message) -> tuple[str, str]:
-    soon = ", steer: soon" if message.delivery == "steer" else ""
-    who = named(message.sender_name)
-    return (
-        message.id,
-        f"KXM request {named(message.id)} from {who}{soon}: read it with kxm_inbox, answer with kxm_reply",
-    )
-
-
-def _reply(message: Message) -> tuple[str, str]:
-    who = named(message.recipient_name)
-    return message.id, f"KXM reply to {named(message.id)} from {who}: read it with kxm_get"
 
 
 def _token(caller: Caller) -> str:

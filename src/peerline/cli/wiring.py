@@ -31,6 +31,7 @@ from peerline.hub.overview import Overview
 from peerline.hub.pairs import Pairs
 from peerline.hub.projects import Projects
 from peerline.hub.sweeper import Sweeper
+from peerline.hub.tickets import Tickets
 from peerline.hub.wakeups import Wakeups
 from peerline.server.agents import AgentRoutes
 from peerline.server.app import HubApplication
@@ -49,6 +50,7 @@ from peerline.server.ops import OpsRoutes
 from peerline.server.pairs import PairRoutes
 from peerline.server.projects import ProjectRoutes
 from peerline.server.routes import Routes
+from peerline.server.watch import WatchRoutes
 from peerline.settings import HubSettings
 from peerline.store.api import Hint, Store, Tables
 from peerline.store.pending import pending
@@ -135,7 +137,7 @@ class Hub:
         )  # fmt: skip
         openapi = OpenApiRoutes(__version__)
         mcp = self.mcp = McpRoutes(
-            auth, self.access, self.agents, self.rates, self._clock, self._oops, server=mcp_server
+            auth, self.access, self.agents, self.wakeups, self.rates, self._clock, self._oops, server=mcp_server
         )
         parts = (
             HealthRoutes(self.agents, self.store, storage, lambda: self.store.trouble, __version__),
@@ -144,6 +146,16 @@ class Hub:
                 self.messages, self.wakeups, self.facts, self._settings.message_ttl_ms, call_later, self._clock.now
             ),
             EventRoutes(self.store, self.agents, self.wakeups, self.facts, auth, self._clock, self.wheel, self._probe),
+            WatchRoutes(
+                Tickets(self._entropy),
+                self.agents,
+                self.messages,
+                self.facts,
+                self.wakeups,
+                self.wheel,
+                self._clock,
+                lambda: self.guard.place,
+            ),
             PairRoutes(self.pairs),
             LeaseRoutes(self.leases),
             OpsRoutes(self.overview, self.wakeups, self.wheel, self._clock.now),

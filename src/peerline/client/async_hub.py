@@ -35,6 +35,7 @@ from peerline.client.records import (
     Record,
     Registered,
     Sent,
+    Ticket,
     Trail,
 )
 from peerline.client.refusals import OutcomeUnknown, TimedOut, Unreachable
@@ -278,6 +279,10 @@ class AsyncHub:
         payload = {"fact": fact, "adapter": adapter, "reason": reason}
         answer = await self._session.call("POST", _message_path(message_id) + "/facts", payload, repeatable=True)
         return decoded(answer, OneFact).fact
+
+    async def watch_ticket(self) -> Ticket:
+        """A WebSocket's URL that gets this agent's lines; it lets one in, once, within a minute."""
+        return decoded(await self._session.call("POST", "/v1/watch/tickets", {}, repeatable=True), Ticket)
 
     async def held_pairs(self) -> tuple[HeldPair, ...]:
         """The project's pairs of agents that only talked to each other, of which something is held."""

@@ -20,6 +20,7 @@ from peerline.client.records import (
     Message,
     Note,
     Registered,
+    Ticket,
     Trail,
 )
 from peerline.client.session import HEARTBEAT_S
@@ -171,6 +172,9 @@ class Hub:
 
     def report(self, message_id: str, fact: Reported, *, adapter: str, reason: str | None = None) -> Fact:
         return self._run(self._hub.report(message_id, fact, adapter=adapter, reason=reason))
+
+    def watch_ticket(self) -> Ticket:
+        return self._run(self._hub.watch_ticket())
 
     def held_pairs(self) -> tuple[HeldPair, ...]:
         return self._run(self._hub.held_pairs())

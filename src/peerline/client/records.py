@@ -136,6 +136,13 @@ class Continued(Record, frozen=True, kw_only=True):
     released: int
 
 
+class Ticket(Record, frozen=True, kw_only=True):
+    """A WebSocket's URL that works once, until `expires_at`."""
+
+    url: str
+    expires_at: datetime
+
+
 class Acknowledged(Record, frozen=True, kw_only=True):
     """`first` is true for the one session whose acknowledgement took the work."""
 

@@ -9,6 +9,7 @@
     ├── TooLarge          more than is taken at once       413
     ├── WrongMedia        not JSON                         415
     ├── Misdirected       not a host of ours               421
+    ├── UpgradeRequired   the address speaks WebSocket     426
     ├── TooMany           come back later                  429
     └── Unavailable       the hub cannot serve it now      503
         └── StorageFull   there is no room on the disk     507
@@ -206,6 +207,12 @@ class RecipientQueueFull(TooMany):
 
 class TooManyStreams(TooMany):
     code = "stream_limit_reached"
+
+
+class UpgradeRequired(PeerlineError):
+    """The address speaks WebSocket only."""
+
+    code = "upgrade_required"
 
 
 class Unavailable(PeerlineError):

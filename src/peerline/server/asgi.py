@@ -87,6 +87,7 @@ class Asgi:
 
     async def _request(self, scope: Scope, receive: Receive, peer: Peer) -> Request:
         headers = framing.fold_headers(scope["headers"])
+        headers.pop("upgrade", None)  # nothing here could change the protocol
         framing.check_framing(headers, scope["http_version"], self._body_bytes)
         path = (scope.get("raw_path") or scope["path"].encode()).decode("latin-1")
         body = b""

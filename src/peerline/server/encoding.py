@@ -28,8 +28,9 @@ def encode_response(response: Response, *, bodiless: bool, close: bool) -> bytes
     return encoded if bodiless else encoded + body
 
 
-def encode_stream_head(headers: tuple[tuple[str, str], ...], lines: str) -> bytes:
-    return (encode_head(200, headers) + lines + "connection: keep-alive\r\n\r\n").encode("latin-1")
+def encode_stream_head(headers: tuple[tuple[str, str], ...], lines: str, status: int = 200) -> bytes:
+    connection = "Upgrade" if status == 101 else "keep-alive"
+    return f"{encode_head(status, headers)}{lines}connection: {connection}\r\n\r\n".encode("latin-1")
 
 
 def encode_head(status: int, headers: tuple[tuple[str, str], ...]) -> str:

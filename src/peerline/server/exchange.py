@@ -93,10 +93,16 @@ class Sink(Protocol):
 class Stream:
     """A body without an end. The caller writes status and headers (no length, `connection: keep-alive`, body until
     close), then calls `opened(sink)` once, `resumed()` each time the sink can take more again, `closed()` once when
-    the connection is gone; if the caller left before it was opened, `closed()` alone. Subclasses override all three."""
+    the connection is gone; if the caller left before it was opened, `closed()` alone. Subclasses override all three.
+
+    One of status 101 has changed the protocol: it is told the bytes that come, too."""
 
     headers: tuple[tuple[str, str], ...] = ()
     lines: str = ""
+    status: int = 200
+
+    def received(self, data: bytes) -> None:
+        """Bytes came on the open connection: of an ordinary stream's caller nothing is expected."""
 
     def opened(self, sink: Sink) -> None:
         raise NotImplementedError

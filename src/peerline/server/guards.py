@@ -29,6 +29,11 @@ class Guard:
         if port == 80:
             self._hosts |= self._names
 
+    @property
+    def place(self) -> str:
+        """A host of ours with the port, for who came by the socket."""
+        return f"localhost:{self._port}"
+
     def check(self, request: Request) -> None:
         """Raises: InvalidRequest, Misdirected, OriginNotAllowed."""
         headers = request.headers

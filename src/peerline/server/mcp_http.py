@@ -19,6 +19,7 @@ from peerline.core.text import utf16_length
 from peerline.database.later import Later
 from peerline.hub.agents import Agents
 from peerline.hub.clock import HubClock
+from peerline.hub.wakeups import Wakeups
 from peerline.server.auth import Auth, bearer
 from peerline.server.exchange import Answer, Application, Request, Response, Stream
 from peerline.server.mounted import Mounted
@@ -52,6 +53,7 @@ class Wanted:
     purpose: str
     tools: str
     address: str
+    host: str
 
 
 class McpRoutes:
@@ -64,6 +66,7 @@ class McpRoutes:
         auth: Auth,
         access: Access,
         agents: Agents,
+        wakeups: Wakeups,
         rates: RateWindow,
         clock: HubClock,
         oops: Callable[[BaseException], None],
@@ -71,7 +74,7 @@ class McpRoutes:
         server: Callable[[], Any] | None = None,
         module: str = "peerline.server.mcp_server",
     ) -> None:
-        self._auth, self._access, self._agents = auth, access, agents
+        self._auth, self._access, self._agents, self._wakeups = auth, access, agents, wakeups
         self._rates, self._clock, self._oops = rates, clock, oops
         self._server, self._module = server, module
         self._tasks: set[asyncio.Task[None]] = set()
@@ -146,6 +149,7 @@ class McpRoutes:
             purpose=given["purpose"],
             tools=tools,
             address=request.peer.address,
+            host=request.headers.get("host", "localhost"),
         )
 
     async def _when_loaded(self, request: Request, wanted: Wanted, outcome: Later[Response | Stream]) -> None:
@@ -169,7 +173,9 @@ class McpRoutes:
         try:
             # On a thread: half a second of importing must not stand in the way of everybody else.
             module = await asyncio.to_thread(import_module, self._module)
-            server = module.McpServer(self.app, self._agents, self._oops, self._server and self._server())
+            server = module.McpServer(
+                self.app, self._agents, self._wakeups, self._oops, self._server and self._server()
+            )
             ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._serving = asyncio.ensure_future(server.run(lambda: ready.set_result(None)))
             await asyncio.wait([ready, self._serving], return_when=asyncio.FIRST_COMPLETED)

@@ -15,9 +15,11 @@ from peerline.client.records import Registered
 from peerline.client.surroundings import Surroundings
 from peerline.core.access import digest
 from peerline.core.errors import DuplicateAgentName, Invalid, PeerlineError, TooMany, Unproven
+from peerline.core.ids import AgentId
 from peerline.core.limits import LEASE_NAME
 from peerline.core.text import lower
 from peerline.hub.agents import Agents
+from peerline.hub.wakeups import Wakeups
 from peerline.server.exchange import Application
 from peerline.server.inside import URL, Inside
 from peerline.server.mcp_http import Wanted
@@ -33,14 +35,15 @@ from peerline.wire.tools import Tool
 IDLE_S: Final = 300.0  # an agent that asked nothing for so long, and has no stream open, is offline
 LOOK_S: Final = 15.0
 SEATS: Final = 1_000
+MONITORED: Final = ("claude-code",)  # clients with a tool that opens a WebSocket and is woken by what it says
 CALLS: Final = 64
 
 
 class Seat:
     """One agent. `client` is the short name of the program that it was registered by."""
 
-    def __init__(self, wanted: Wanted, client: str, app: Application, world: Surroundings) -> None:
-        self._wanted, self._client, self._world = wanted, client, world
+    def __init__(self, wanted: Wanted, client: str, app: Application, wakeups: Wakeups, world: Surroundings) -> None:
+        self._wanted, self._client, self._wakeups, self._world = wanted, client, wakeups, world
         self._inside = Inside(app, wanted.address)
         self._hub: AsyncHub | None = None
         self._registered: Registered | None = None
@@ -53,6 +56,7 @@ class Seat:
         self._desk = Desk(
             hub=self._here,
             told=self._told,
+            waker=self._wake if client in MONITORED else None,
             takes_as=f"mcp-http:{client}",
             patient=False,  # clients give up on one HTTP request after a minute, whatever it tells them
             inbox=Inbox(),
@@ -140,6 +144,22 @@ class Seat:
     def _keep(self, registered: Registered) -> None:
         self._registered = registered
 
+    async def _wake(self, hub: AsyncHub) -> dict[str, str] | None:
+        """The URL that its own monitor tool can open; nothing while one is open."""
+        if self._wakeups.feeds(AgentId(hub.agent.id)):
+            return None
+        try:
+            ticket = await hub.watch_ticket()
+        except PeerlineError:
+            return None
+        # Inside, the hub does not know by which name its caller reached it.
+        url = f"ws://{self._wanted.host}{ticket.url[ticket.url.index('/v1/') :]}"
+        return {
+            "ws": url,
+            "next": "to be woken by requests and replies, give this to your Monitor tool as ws.url within a minute; "
+            "arm it anew with a new one from kxm_inbox when it ends",
+        }
+
     def _told(self, refusal: PeerlineError) -> str:
         if isinstance(refusal, DuplicateAgentName):
             return f"{refusal.text}. End that session, or choose another name: agent=NAME in this server's URL."
@@ -164,8 +184,8 @@ class Seat:
 class Seats:
     """All of them; `app` is the hub itself."""
 
-    def __init__(self, app: Application, agents: Agents, world: Surroundings | None = None) -> None:
-        self._app, self._agents, self._world = app, agents, world or Surroundings()
+    def __init__(self, app: Application, agents: Agents, wakeups: Wakeups, world: Surroundings | None = None) -> None:
+        self._app, self._agents, self._wakeups, self._world = app, agents, wakeups, world or Surroundings()
         self._seats: dict[tuple[str, str], Seat] = {}
         self._looking: asyncio.Task[None] | None = None
 
@@ -217,7 +237,7 @@ class Seats:
         if seat is None:
             if len(self._seats) >= SEATS and not self._forget_one():
                 raise TooMany(f"{SEATS} agents are connected through /mcp already; come back later")
-            seat = self._seats[place] = Seat(wanted, client, self._app, self._world)
+            seat = self._seats[place] = Seat(wanted, client, self._app, self._wakeups, self._world)
             if self._looking is None:
                 self._looking = asyncio.create_task(self._look())
         return seat

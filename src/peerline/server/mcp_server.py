@@ -17,6 +17,7 @@ from peerline import __version__
 from peerline.core.fence import visible
 from peerline.core.limits import BODY_BYTES
 from peerline.hub.agents import Agents
+from peerline.hub.wakeups import Wakeups
 from peerline.server.asgi import Receive, Scope, Send
 from peerline.server.exchange import Application
 from peerline.server.mcp_http import WANTED, Wanted
@@ -36,9 +37,14 @@ class McpServer:
     """One for the hub's life. `oops` is told of our faults, for the log; `server` is served instead of our tools."""
 
     def __init__(
-        self, app: Application, agents: Agents, oops: Callable[[BaseException], None], server: Server[Any] | None
+        self,
+        app: Application,
+        agents: Agents,
+        wakeups: Wakeups,
+        oops: Callable[[BaseException], None],
+        server: Server[Any] | None,
     ) -> None:
-        self.seats, self._oops = Seats(app, agents), oops
+        self.seats, self._oops = Seats(app, agents, wakeups), oops
         self._progress: set[asyncio.Task[None]] = set()
         self._manager = StreamableHTTPSessionManager(
             server or self._server(),

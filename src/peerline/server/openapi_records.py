@@ -181,6 +181,7 @@ ANSWERS: Final[dict[tuple[str, str], Schema]] = {
     ("POST", "/v1/messages/{id}/notes"): of({"messageId": TEXT, "note": ref("Note")}),
     ("GET", "/v1/messages/{id}/notes"): of({"notes": many("Note")}),
     ("GET", "/v1/events"): _STREAM,
+    ("POST", "/v1/watch/tickets"): of({"url": TEXT, "expiresAt": MOMENT}),
     ("GET", "/v1/pairs"): of({"pairs": many("HeldPair")}),
     ("POST", "/v1/pairs/continue"): of({"agents": many("PairEnd"), "released": WHOLE}),
     ("GET", "/v1/leases"): of({"leases": many("Lease")}),

@@ -201,7 +201,7 @@ class Outbound(Patience):
             self.finish()
             return
         self._release()
-        self.transport.write(encode_stream_head(stream.headers, stream.lines))
+        self.transport.write(encode_stream_head(stream.headers, stream.lines, stream.status))
         if bodiless:
             stream.closed()
             self.finish()

@@ -44,6 +44,7 @@ class Connection(Outbound):
         "_headers",
         "_length",
         "_lines",
+        "_offered",
         "_parser",
         "_path",
         "_query",
@@ -62,6 +63,7 @@ class Connection(Outbound):
         self._stash = b""  # read, but not to be looked at before earlier answers have left
         self._close = False
         self._upgrading = False
+        self._offered = ""  # the protocol that a declined upgrade was for
         self._path = self._query = ""
         self._url = b""
         self._headers: dict[str, str] = {}
@@ -74,6 +76,8 @@ class Connection(Outbound):
 
     def data_received(self, data: bytes) -> None:
         if self.ended:
+            if self._stream is not None:
+                self._stream.received(data)
             return
         if self._stash:
             self._stash += data
@@ -188,7 +192,7 @@ class Connection(Outbound):
     def _decline_upgrade(self, rest: bytes) -> None:
         """Read the request again as the plain one it also is: the parser would take its body for another protocol."""
         headers = self._headers
-        del headers["upgrade"]
+        self._offered = headers.pop("upgrade")
         tokens = [token.strip() for token in headers.pop("connection", "").split(",")]
         if kept := [token for token in tokens if token.lower() not in ("upgrade", "http2-settings", "")]:
             headers["connection"] = ", ".join(kept)
@@ -289,6 +293,8 @@ class Connection(Outbound):
         body = self._body if type(self._body) is bytes else bytes(self._body)
         self._boundary = True
         self._body = b""
+        if self._offered:
+            self._headers["upgrade"], self._offered = self._offered, ""  # a route may take it all the same
         self._dispatch(self._method(), self._path, self._query, Head(self._headers), body, self._close)
 
     def _dispatch(self, method: str, path: str, query: str, head: Head, body: bytes, close: bool) -> None:

@@ -18,6 +18,7 @@ STATUS: dict[type[PeerlineError], int] = {
     errors.TooLarge: 413,
     errors.WrongMedia: 415,
     errors.Misdirected: 421,
+    errors.UpgradeRequired: 426,
     errors.TooMany: 429,
 }
 JSON = (
@@ -56,6 +57,8 @@ def refusal(error: BaseException, request_id: str) -> Response:
     answer = error_answer(status, error.code, text, request_id, extras)
     if status in (429, 503):
         answer.headers += (("retry-after", str(error.extras.get("retryAfter", RETRY_S))),)
+    if status == 426:
+        answer.headers += (("upgrade", "websocket"),)
     if status == 401:
         answer.headers += (("www-authenticate", "Bearer"),)
     return answer

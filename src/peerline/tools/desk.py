@@ -30,6 +30,7 @@ class Desk:
     """What the tools of one session work with.
 
     `hub` gives the hub once the session is registered, or raises why not; `told` words a refusal for the model.
+    `waker` offers a way to be woken, where the session has none.
     `denial` says why a tool may not be called so, if a token limits this session.
     `takes_as` is the adapter under which reading the inbox acknowledges; None where events tell what arrives and ends.
     `patient` says that a client which is shown progress waits as long as was asked.
@@ -38,6 +39,7 @@ class Desk:
     hub: Callable[[], Awaitable[AsyncHub]]
     told: Callable[[PeerlineError], str]
     denial: Callable[[str, object], str | None] = lambda tool, arguments: None
+    waker: Callable[[AsyncHub], Awaitable[dict[str, str] | None]] | None = None
     takes_as: str | None = None
     patient: bool = True
     inbox: Inbox
@@ -171,7 +173,8 @@ async def _inbox(desk: Desk, given: Arguments, progress: Progress | None) -> Res
     except Invalid:
         unread = ()  # a hub that does not know the question
     desk.reports.read(requests)
-    return results.of_inbox(requests, unread, hub.agent.id, desk.world.entropy)
+    wake = await desk.waker(hub) if desk.waker is not None else None
+    return results.of_inbox(requests, unread, hub.agent.id, desk.world.entropy, wake)
 
 
 async def _taken(hub: AsyncHub, message: Message, adapter: str) -> Message:

@@ -43,12 +43,21 @@ def where(trail: Trail | None) -> dict[str, str]:
     return {} if trail is None else {"standing": visible(trail.standing, 300), "next": visible(trail.next, 300)}
 
 
-def of_inbox(requests: Iterable[Message], unread: Iterable[Message], own: str, entropy: Entropy) -> Result:
+def of_inbox(
+    requests: Iterable[Message],
+    unread: Iterable[Message],
+    own: str,
+    entropy: Entropy,
+    wake: dict[str, str] | None = None,
+) -> Result:
+    """`wake` is how the session can be told of what comes."""
     shown = [_shown(message, own, entropy) for message in requests]
     value: dict[str, Any] = {"messages": [record for record, _ in shown]}
     value["unreadReplies"] = [
         {"messageId": message.id, "from": visible(message.recipient_name, 80)} for message in unread
     ]
+    if wake is not None:
+        value["wake"] = wake
     return of(value, *(body for _, bodies in shown for body in bodies))
 
 

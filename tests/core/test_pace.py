@@ -1,6 +1,6 @@
 """A monitor's lines never come faster than the client takes them."""
 
-from peerline.cli.pace import Pace
+from peerline.core.pace import Pace
 
 # What the client does with them: ten at once, then one each two seconds, counted in whole refills.
 CAPACITY, REFILL_S = 10, 2.0

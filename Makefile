@@ -28,9 +28,10 @@ test:
 	@./test
 
 # The clients go to .cache/clients, about a gigabyte; KXM_TEST_WAKE_UPS=100 repeats each wake-up that often.
+# Most of the time goes in waiting: for starts, and for Codex, which looks into its queue every ten seconds.
 test-clients: setup
 	$(BIN)/python -m tests.clients.install
-	$(BIN)/python -m pytest -m clients tests/clients
+	$(BIN)/python -m pytest -m clients -n 3 --dist load tests/clients
 
 # The fault campaigns load the machine and its disk, so they run one after another; the others only compute.
 campaigns: setup

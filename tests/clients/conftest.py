@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,6 +24,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for line in latency.lines():
         terminalreporter.write_line(line)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Side by side, each process hands the figures over to the one that prints."""
+    if (output := getattr(session.config, "workeroutput", None)) is not None:
+        output["latency"] = latency.taken()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    latency.add(getattr(node, "workeroutput", {}).get("latency", {}))
 
 
 @pytest.fixture

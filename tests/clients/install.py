@@ -101,7 +101,8 @@ def install(client: Client) -> None:
     shutil.rmtree(draft, ignore_errors=True)
     shutil.rmtree(client.folder, ignore_errors=True)
     draft.mkdir(parents=True)
-    options = ["--no-audit", "--no-fund", "--no-save", "--no-package-lock", "--loglevel=error"]
+    # Older npms would run the packages' scripts, with a Node that may be too old for them; none is needed.
+    options = ["--no-audit", "--no-fund", "--no-save", "--no-package-lock", "--loglevel=error", "--ignore-scripts"]
     subprocess.run([npm, "install", "--prefix", str(draft), *options, f"{client.package}@{client.version}"], check=True)
     if not (draft / "node_modules" / client.program).is_file():
         raise FileNotFoundError(f"{client.package}@{client.version} holds no {client.program}")

@@ -9,6 +9,17 @@ def took(route: str, seconds: float) -> None:
     _TAKEN.setdefault(route, []).append(seconds)
 
 
+def taken() -> dict[str, list[float]]:
+    """All of this process."""
+    return _TAKEN
+
+
+def add(others: dict[str, list[float]]) -> None:
+    """What another process collected."""
+    for route, values in others.items():
+        _TAKEN.setdefault(route, []).extend(values)
+
+
 def quantile(values: list[float], share: float) -> float:
     """The smallest value that `share` of the values do not exceed."""
     return sorted(values)[max(0, ceil(share * len(values)) - 1)]

@@ -35,6 +35,7 @@ class User:
             "PATH": f"{Path(sys.executable).parent}:{base['PATH']}",
             "KXM_STATE_HOME": self.hub.environment["KXM_STATE_HOME"],
             "KXM_SERVER_URL": self.hub.url,
+            "KXM_HOOK_WAIT_MS": "10000",  # on a busy machine a hook would leave its part out
             **self.own(),
             **self.variables,
         }

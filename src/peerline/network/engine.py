@@ -104,23 +104,33 @@ class Engine:
 
     # Writing
 
-    def send(self, draft: PostDraft, *, push: bool = True) -> Sent:
+    def send(self, draft: PostDraft, *, push: bool = True, id: str | None = None) -> Sent:
         """Write a post. Once this returns it is kept for good and goes out by itself: never send it again.
 
-        `push` False: only queue it; somebody else flushes.
+        `push` False: only queue it; somebody else flushes. `id` is one that `new_id` gave: a call that is repeated
+        under it after a crash writes nothing twice.
 
         Raises:
             NotSubscribed, SecretDetected, ReplyBudgetExceeded, InvalidPost: nothing was written.
             NoSigningKey, SigningFailed: nothing was written.
             Busy, StorageFull, StorageFailed: nothing was written.
         """
+        known = self.post(draft.room, id) if id is not None else None
+        if known is not None:
+            return self._outcome(known.seq, known.post, None)
         self._require_followed(draft.room)
         guard.require_clean(self._clone, draft)
-        with self._naming:
-            post_id, now = self._ulids.next(), self._around.now()
-        post = posting.signed(self._clone, posting.compose(self._clone, draft, post_id, now))
+        post_id = id or self.new_id()
+        post = posting.signed(self._clone, posting.compose(self._clone, draft, post_id, self._around.now()))
         seq = posting.queue(self._clone, post)
-        reason = self._tried() if push else None
+        return self._outcome(seq, post, self._tried() if push else None)
+
+    def new_id(self) -> str:
+        """An id for a post that is yet to be sent."""
+        with self._naming:
+            return self._ulids.next()
+
+    def _outcome(self, seq: int, post: Post, reason: str | None) -> Sent:
         waiting = self._clone.file.read(lambda tx: tx.outbox.is_queued(seq))
         if waiting:
             reason = self._clone.file.read(lambda tx: tx.outbox.reason(seq)) or reason
@@ -128,7 +138,7 @@ class Engine:
             post=post,
             delivery="queued" if waiting else "pushed",
             reason=reason if waiting else None,
-            forecast=self.forecast(draft.mentions, draft.room),
+            forecast=self.forecast(post.mentions, post.room),
         )
 
     def forecast(self, mentions: tuple[str, ...], room: str) -> dict[str, Outlook]:
@@ -365,6 +375,10 @@ class Engine:
     def manifest(self) -> Manifest:
         """What kind of network this is, as main said when it was last seen."""
         return record.manifest(self._clone)
+
+    def followed(self) -> tuple[str, ...]:
+        """The rooms that are followed now."""
+        return self._subscriptions.get()
 
     def _require_followed(self, room: str) -> None:
         followed = self._subscriptions.get()

@@ -209,6 +209,67 @@ COMMANDS: Final[dict[str, Command]] = {
     "daemon run": Command("", "run it in the foreground", "daemon"),
     "daemon install": Command("", "start it at each login", "daemon"),
     "daemon uninstall": Command("", "no longer start it at login", "daemon"),
+    "gateway run": Command("", "relay between the rooms and this machine's sessions, in the foreground", "gateway"),
+    "gateway status": Command("", "what the gateway is in the middle of", "gateway"),
+    "gateway ask": Command(
+        f"ROOM {_WORDS}",
+        "ask in a room by way of the gateway, from a session that needs to know nothing of it",
+        "gateway_ask",
+        {
+            "--to": Option(TEXT, "ID", "the agent that it is for (default: everybody in the room)"),
+            "--needs": Option(TEXT, "WHO", "agent (default), or human: a person there has to answer"),
+            "--session": Option(TEXT, "NAME", "the session that asks (default: the project's folder)"),
+            "--project-dir": Option(TEXT, "DIR", "the project's folder as the session spells it (default: this one)"),
+            "--wait": Option(COUNT, "S", "wait for the answer, at most so many seconds; exit 3: none came"),
+        },
+        body=True,
+    ),
+    "gateway subscribe": Command(
+        "SESSION ROOM",
+        "let a session serve a room: what nobody asked for comes to it",
+        "gateway",
+        {"--default": Option(FLAG, "", "of several that serve the room, this one gets it")},
+    ),
+    "gateway unsubscribe": Command("SESSION [ROOM]", "a session serves a room, or all its rooms, no longer", "gateway"),
+    "gateway routes": Command("", "who waits in which thread, and who serves which room", "gateway"),
+    "gateway held": Command("", "what is nobody's, and what waits for a person", "gateway"),
+    "gateway resolve": Command(
+        "ID",
+        "say what became of an item",
+        "gateway",
+        {
+            "--to": Option(TEXT, "SESSION", "hand a held item to this session"),
+            "--pushed": Option(TEXT, "REPORT", "a session that plays the gateway pushed it; what its tool reported"),
+            "--dismiss": Option(FLAG, "", "a person has seen it, and nobody needs it"),
+        },
+    ),
+    "gateway drain": Command(
+        "ID", "take out of the inbox what was delivered; refused without a recorded result", "gateway"
+    ),
+    "gateway watch": Command(
+        "", "a line for each request and each item, for a session that plays the gateway", "gateway_watch"
+    ),
+    "gateway replies": Command(
+        "",
+        "the answers that wait as files for a project",
+        "gateway_replies",
+        {
+            "--read": Option(TEXT, "FILE", "print one"),
+            "--mark-delivered": Option(TEXT, "FILE", "one was read: move it out of the way"),
+            "--project-dir": Option(TEXT, "DIR", "the project's folder as the session spells it (default: this one)"),
+        },
+    ),
+    "gateway await-reply": Command(
+        "",
+        "wait for answers as files; exit 3: none came in time",
+        "gateway_replies",
+        {
+            "--key": Option(TEXT, "DIGITS", "the reply key (default: that of this folder)"),
+            "--expect": Option(COUNT, "N", "how many (default 1)"),
+            "--timeout": Option(COUNT, "S", "at most so many seconds (default 900)", 10),
+            "--project-dir": Option(TEXT, "DIR", "the project's folder as the session spells it (default: this one)"),
+        },
+    ),
     "setup": Command("TOOL", "give claude-code, claude-desktop, cursor or codex the tools of this agent", "setup"),
     "doctor": Command("", "what is wrong here, and how to put it right", "doctor"),
     "mcp": Command("", "serve the tools to one agent session; its client starts it", "mcp"),

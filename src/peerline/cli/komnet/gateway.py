@@ -1,0 +1,209 @@
+"""`komnet gateway …`: the relay of this machine, and what its person says to it."""
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from peerline.cli.hot_output import Failure, usage
+from peerline.cli.komnet.desk import Desk
+from peerline.core.errors import Conflict
+from peerline.core.fence import visible
+from peerline.database.lock import FileLock, Held
+from peerline.gateway import resolving
+from peerline.gateway import status as gateway_status
+from peerline.gateway.journal import ItemRow, Journal
+from peerline.gateway.place import GatewayPlace
+from peerline.gateway.relay import Relay
+from peerline.gateway.reply_key import is_reply_key, reply_key
+from peerline.gateway.sessions import NoSessions
+from peerline.network.config import load_config
+from peerline.network.engine import Engine
+
+HELD_BY_ANOTHER: Final = 3
+LOOK_S: Final = 2.0
+SYNC_S: Final = 10.0
+
+
+def run(desk: Desk) -> int:
+    place = GatewayPlace(desk.home)
+    load_config(desk.home)
+    place.make()
+    try:
+        lock = FileLock(place.lock)
+    except Held as held:
+        holder = f"process {held.pid}" if held.pid else "another process"
+        raise Failure(
+            f"a gateway runs on this machine already: {holder}", error="GATEWAY_RUNS", exit_code=HELD_BY_ANOTHER
+        ) from None
+    ended = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: ended.set())
+    try:
+        _relay(desk, place, ended)
+    finally:
+        lock.release()
+    return 0
+
+
+def _relay(desk: Desk, place: GatewayPlace, ended: threading.Event) -> None:
+    from peerline.cli.komnet.gateway_hub import hub_sessions
+
+    calls = desk.direct()
+    journal = Journal(place.journal)
+
+    def engines() -> dict[str, Engine]:
+        config = load_config(desk.home)
+        names = [*([config.default] if config.default else []), *config.networks]
+        return {name: calls.session(name).engine for name in dict.fromkeys(names)}
+
+    with hub_sessions(desk.env, desk.line) as sessions:
+        relay = Relay(
+            place,
+            journal,
+            engines,
+            sessions or NoSessions(),
+            now=desk.now,
+            entropy=os.urandom,
+            tell=lambda row, why: desk.line(_held_line(row, why)),
+            say=desk.line,
+        )
+        relay.adopt()
+        desk.line(f"relay-armed poll={int(LOOK_S * 1000)}ms hub={'yes' if sessions else 'no'} home={desk.home.folder}")
+        _loop(relay, engines, calls.mode == "direct", ended)
+    journal.close()
+
+
+def _loop(relay: Relay, engines: Callable[[], dict[str, Engine]], syncing: bool, ended: threading.Event) -> None:
+    """Steps every 2 s, and looks at the remote every 10 s: it runs with and without the daemon."""
+    since_sync = SYNC_S
+    while not ended.is_set():
+        if syncing and since_sync >= SYNC_S:
+            since_sync = 0.0
+            for engine in engines().values():
+                engine.sync(limit_s=SYNC_S)
+        relay.step()
+        ended.wait(LOOK_S)
+        since_sync += LOOK_S
+
+
+def _held_line(row: ItemRow, why: str) -> str:
+    return (
+        f"relay-{row.state} id={row.id} room={row.room} from={row.sender} needs={row.needs} reason={visible(why, 200)}"
+    )
+
+
+def status(desk: Desk) -> int:
+    found = gateway_status.status(_journal(desk))
+    lines = [
+        f"requests  {sum(1 for one in found['requests'] if one['state'] != 'refused')} open",
+        f"items     {len(found['items'])} on their way",
+        f"held      {len(found['held'])}" + (" — komnet gateway held" if found["held"] else ""),
+        f"person    {len(found['waitingForPerson'])} wait for you"
+        + (" — komnet gateway held" if found["waitingForPerson"] else ""),
+    ]
+    for one in found["requests"]:
+        why = f" · {visible(str(one['detail']), 200)}" if one["state"] == "refused" else ""
+        lines.append(f"  {one['id']} {one['state']}{why}")
+    return desk.show(lines, found)
+
+
+def routes(desk: Desk) -> int:
+    found = gateway_status.routes(_journal(desk))
+    lines = []
+    for one in found["subscriptions"]:
+        lines.append(f"{visible(one['session'], 80)} serves {', '.join('#' + room for room in one['rooms'])}")
+    for one in found["pending"]:
+        lines.append(
+            f"{visible(str(one['session']), 80)} waits in {one['thread']} · {visible(str(one['summary']), 100)}"
+        )
+    return desk.show(lines or ["no session waits, and none serves a room"], found)
+
+
+def held(desk: Desk) -> int:
+    found = gateway_status.status(_journal(desk))
+    shown = [*found["waitingForPerson"], *found["held"]]
+    lines = []
+    for one in shown:
+        lines.append(f"{one['id']} #{one['room']} from {one['from']} · needs {one['needs']}")
+        lines.append(f"  {visible(str(one['reason']), 200)}")
+        lines.append(
+            f'  answer it yourself: komnet answer {one["id"]} "<your words>" --as-human'
+            if one["state"] == "waits-for-person"
+            else f"  komnet gateway resolve {one['id']} --to <session> | --dismiss"
+        )
+    return desk.show(lines or ["nothing is held, nothing waits for you"], shown)
+
+
+def subscribe(desk: Desk) -> int:
+    session, room = desk.call.words["SESSION"], desk.call.words["ROOM"]
+    default = desk.call.flag("--default")
+    _journal(desk).write(lambda tx: tx.subscribe(session, room, default=default))
+    return desk.show(
+        [f"✓ {session} serves #{room}" + (" by default" if default else "")], {"session": session, "room": room}
+    )
+
+
+def unsubscribe(desk: Desk) -> int:
+    session, room = desk.call.words["SESSION"], desk.call.words.get("ROOM")
+    gone = _journal(desk).write(lambda tx: tx.unsubscribe(session, room))
+    return desk.show([f"✓ {session} serves {gone} room(s) less"], {"session": session, "removed": gone})
+
+
+def resolve(desk: Desk) -> int:
+    call, journal, id = desk.call, _journal(desk), desk.call.words["ID"]
+    chosen = [name for name in ("--to", "--pushed", "--dismiss") if name in call.given]
+    if len(chosen) != 1:
+        raise usage("say one of --to SESSION, --pushed REPORT, --dismiss")
+    if session := call.text("--to"):
+        resolving.hand_to(journal, id, session, None, desk.now())
+    elif report := call.text("--pushed"):
+        resolving.record_push(journal, id, report, desk.now())
+    else:
+        resolving.dismiss(journal, id, desk.now())
+    row = resolving.known(journal, id)
+    return desk.show([f"✓ {id} is {row.state}"], gateway_status.item(row))
+
+
+def drain(desk: Desk) -> int:
+    id, journal = desk.call.words["ID"], _journal(desk)
+    row = resolving.known(journal, id)
+    resolving.drain(journal, desk.direct().session(row.network).engine, id, desk.now())
+    return desk.show([f"✓ drained {id}"], {"drained": id})
+
+
+def project_key(desk: Desk) -> str:
+    """The reply key of the project that this command speaks for."""
+    folder = (
+        desk.call.text("--project-dir") or desk.env.get("CLAUDE_PROJECT_DIR") or desk.env.get("PWD") or str(Path.cwd())
+    )
+    given = desk.call.text("--key") if "--key" in desk.call.given else None
+    if given is not None and not is_reply_key(given):
+        raise usage("--key must be digits")
+    return given or reply_key(folder)
+
+
+def made_place(desk: Desk) -> GatewayPlace:
+    """Raises: Conflict: no gateway ever ran here."""
+    place = GatewayPlace(desk.home)
+    if not place.made:
+        raise Conflict("no gateway has run on this machine yet; its person starts one: komnet gateway run")
+    return place
+
+
+def _journal(desk: Desk) -> Journal:
+    return Journal(made_place(desk).journal)
+
+
+RUN: Final[dict[str, Callable[[Desk], Any]]] = {
+    "gateway run": run,
+    "gateway status": status,
+    "gateway routes": routes,
+    "gateway held": held,
+    "gateway subscribe": subscribe,
+    "gateway unsubscribe": unsubscribe,
+    "gateway resolve": resolve,
+    "gateway drain": drain,
+}

@@ -1,0 +1,77 @@
+"""`komnet gateway ask`: a request file for the gateway of this machine, and its outcome."""
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from peerline.cli.komnet.desk import Desk
+from peerline.cli.komnet.gateway import made_place, project_key
+from peerline.core.fence import visible
+from peerline.gateway.place import GatewayPlace
+from peerline.gateway.reply_file import ReplyBox
+from peerline.gateway.request_file import Request, queue_request
+
+QUIET: Final = 3
+LOOK_S: Final = 0.2
+
+
+def ask(desk: Desk) -> int:
+    call, place, key = desk.call, made_place(desk), project_key(desk)
+    folder = call.text("--project-dir") or str(Path.cwd())
+    request = Request(
+        session=call.text("--session") or Path(folder).name[:60] or "session",
+        reply_key=key,
+        room=call.words["ROOM"],
+        body=desk.body(),
+        queued_at="",
+        needs=call.text("--needs") or "agent",
+        to=call.text("--to"),
+        network=call.text("--network"),
+    )
+    name = queue_request(place.requests, request, now=desk.now(), entropy=os.urandom)
+    value: dict[str, Any] = {
+        "state": "queued",
+        "file": name,
+        "room": request.room,
+        "replyKey": key,
+        "session": request.session,
+    }
+    wait = call.count("--wait")
+    if wait is None:
+        shown = [f"✓ queued {name}", f"  the answer comes to reply key {key}: komnet gateway await-reply --key {key}"]
+        return desk.show(shown, value)
+    return _awaited(desk, place, name, key, wait, value)
+
+
+def _awaited(desk: Desk, place: GatewayPlace, name: str, key: str, wait: int, value: dict[str, Any]) -> int:
+    """Until the answer of this very request is there; a refusal ends it at once."""
+    end, box = time.monotonic() + wait, ReplyBox(place.replies, key)
+    result: dict[str, Any] = {}
+    while time.monotonic() < end:
+        result = _result(place, name) or result
+        if result.get("state") == "refused":
+            shown = [f"✗ refused: {result.get('code')}: {visible(str(result.get('detail')), 500)}"]
+            return desk.show(shown, {**value, **result}, 1)
+        found = [one for one in box.waiting() if result.get("state") == "answered"]
+        if found:
+            text = box.read(found[-1].file)
+            box.mark_delivered(found[-1].file)
+            return desk.show(
+                [text], {**value, **result, "reply": {"id": found[-1].id, "from": found[-1].sender, "text": text}}
+            )
+        time.sleep(LOOK_S)
+    state = result.get("state", "not taken by a gateway yet")
+    return desk.show([f"no answer within {wait} s; the request is {state}"], {**value, **result}, QUIET)
+
+
+def _result(place: GatewayPlace, name: str) -> dict[str, Any] | None:
+    try:
+        found = json.loads((place.results / name).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+RUN = {"gateway ask": ask}

@@ -1,0 +1,276 @@
+"""Everything the gateway is in the middle of, in one SQLite file; each step is on the disk before the next begins.
+
+request:  claimed → sending(post id) → sent(thread) → answered | refused(code) | expired
+item:     arrived → routed → pushing → pushed(hub message) | filed(path) → confirmed → drained
+                  → waits-for-person | held(reason)
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from peerline.core.ids import Millis
+from peerline.core.routing import Asker, Routes, Subscriber
+from peerline.database.migrations import Migration
+from peerline.database.shared_file import SharedFile
+from peerline.database.sql import Sql
+
+T = TypeVar("T")
+APPLICATION_ID: Final = 0x50454547  # "PEEG": a gateway's journal
+SCHEMAS: Final = (
+    Migration(
+        1,
+        (
+            """
+            CREATE TABLE request (
+                stem TEXT PRIMARY KEY, network TEXT, room TEXT, session TEXT, reply_key TEXT, project TEXT,
+                hub_message TEXT, asked_agent TEXT, needs TEXT, summary TEXT, state TEXT NOT NULL, post TEXT,
+                thread TEXT, code TEXT, detail TEXT, digest TEXT, at INTEGER NOT NULL, told INTEGER NOT NULL DEFAULT 0
+            ) WITHOUT ROWID
+            """,
+            "CREATE INDEX request_by_thread ON request (thread) WHERE thread IS NOT NULL",
+            """
+            CREATE TABLE item (
+                network TEXT NOT NULL, id TEXT NOT NULL, seq INTEGER NOT NULL, room TEXT NOT NULL, sender TEXT NOT NULL,
+                thread TEXT NOT NULL, needs TEXT NOT NULL, state TEXT NOT NULL, rule TEXT, session TEXT,
+                reply_key TEXT, project TEXT, answers TEXT, hub_message TEXT, file TEXT, reason TEXT,
+                at INTEGER NOT NULL, changed_at INTEGER NOT NULL, PRIMARY KEY (network, id)
+            ) WITHOUT ROWID
+            """,
+            "CREATE INDEX item_open ON item (state) WHERE state NOT IN ('drained', 'gone')",
+            "CREATE TABLE seen (network TEXT PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID",
+            """
+            CREATE TABLE subscription (
+                session TEXT NOT NULL, room TEXT NOT NULL, is_default INTEGER NOT NULL DEFAULT 0,
+                PRIMARY KEY (session, room)
+            ) WITHOUT ROWID
+            """,
+        ),
+    ),
+)
+WAITED_MS: Final = 86_400_000  # a thread that a file opened is waited for so long
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestRow:
+    stem: str
+    network: str | None
+    room: str | None
+    session: str | None
+    reply_key: str | None
+    project: str | None
+    hub_message: str | None
+    asked_agent: str | None
+    needs: str | None
+    summary: str | None
+    state: str
+    post: str | None
+    thread: str | None
+    code: str | None
+    detail: str | None
+    at: Millis
+    told: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemRow:
+    """`answers`: the request whose answer it is, by its stem."""
+
+    network: str
+    id: str
+    seq: int
+    room: str
+    sender: str
+    thread: str
+    needs: str
+    state: str
+    rule: str | None
+    session: str | None
+    reply_key: str | None
+    project: str | None
+    answers: str | None
+    hub_message: str | None
+    file: str | None
+    reason: str | None
+    at: Millis
+    changed_at: Millis
+
+
+_REQUEST: Final = (
+    "SELECT stem, network, room, session, reply_key, project, hub_message, asked_agent, needs, summary, state, post,"
+    " thread, code, detail, at, told FROM request "
+)
+_ITEM: Final = (
+    "SELECT network, id, seq, room, sender, thread, needs, state, rule, session, reply_key, project, answers,"
+    " hub_message, file, reason, at, changed_at FROM item "
+)
+
+
+class JournalTx:
+    """One transaction on the journal."""
+
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+
+    # Requests
+
+    def add_request(self, stem: str, at: Millis) -> bool:
+        """False: it is known already."""
+        return bool(
+            self._sql.run(
+                "INSERT OR IGNORE INTO request (stem, state, at) VALUES (:stem, 'claimed', :at)", stem=stem, at=at
+            )
+        )
+
+    def set_request(self, stem: str, **values: Any) -> None:
+        members = ", ".join(f"{name} = :{name}" for name in values)
+        self._sql.run(f"UPDATE request SET {members} WHERE stem = :stem", stem=stem, **values)  # noqa: S608
+
+    def request(self, stem: str) -> RequestRow | None:
+        return next(iter(self._requests("WHERE stem = :stem", stem=stem)), None)
+
+    def requests(self, *states: str) -> list[RequestRow]:
+        if not states:
+            return self._requests("ORDER BY at, stem LIMIT 1000")
+        where = "WHERE state = :state ORDER BY at, stem"
+        return [row for state in states for row in self._requests(where, state=state)]
+
+    def untold(self) -> list[RequestRow]:
+        """Those whose result file has not been written for their present state."""
+        return self._requests("WHERE told = 0 AND state NOT IN ('claimed', 'sending') ORDER BY at, stem")
+
+    def refused_before(self, digest: str, session: str) -> bool:
+        """Whether the very text was refused when another session brought it."""
+        row = self._sql.row(
+            "SELECT 1 FROM request WHERE digest = :digest AND session <> :session AND state = 'refused'"
+            " AND code IN ('SECRET_DETECTED', 'REFUSED_BEFORE')",
+            digest=digest,
+            session=session,
+        )
+        return row is not None
+
+    def request_of(self, thread: str) -> RequestRow | None:
+        """The request that opened the thread."""
+        return next(iter(self._requests("WHERE thread = :thread ORDER BY at LIMIT 1", thread=thread)), None)
+
+    def _requests(self, where: str, **values: Any) -> list[RequestRow]:
+        names = RequestRow.__dataclass_fields__
+        rows = self._sql.rows(_REQUEST + where, **values)
+        return [RequestRow(**{**dict(zip(names, row, strict=True)), "told": bool(row[-1])}) for row in rows]
+
+    # Items
+
+    def seen(self, network: str) -> int:
+        row = self._sql.row("SELECT seq FROM seen WHERE network = :network", network=network)
+        return row[0] if row else 0
+
+    def add_item(self, network: str, id: str, **values: Any) -> bool:
+        """It came into the inbox; False: it is known already."""
+        added = bool(
+            self._sql.run(
+                "INSERT OR IGNORE INTO item (network, id, seq, room, sender, thread, needs, state, at, changed_at)"
+                " VALUES (:network, :id, :seq, :room, :sender, :thread, :needs, 'arrived', :at, :at)",
+                network=network,
+                id=id,
+                **values,
+            )
+        )
+        self._sql.run(
+            "INSERT INTO seen (network, seq) VALUES (:network, :seq)"
+            " ON CONFLICT (network) DO UPDATE SET seq = max(seq, excluded.seq)",
+            network=network,
+            seq=values["seq"],
+        )
+        return added
+
+    def set_item(self, network: str, id: str, *, was: str | None = None, **values: Any) -> bool:
+        """Change an item; with `was` only if it is still in that state. False: it was not."""
+        members = ", ".join(f"{name} = :{name}" for name in values)
+        return bool(
+            self._sql.run(
+                f"UPDATE item SET {members} WHERE network = :network AND id = :id"  # noqa: S608
+                " AND (:was IS NULL OR state = :was)",
+                network=network,
+                id=id,
+                was=was,
+                **values,
+            )
+        )
+
+    def item(self, id: str) -> ItemRow | None:
+        return next(iter(self._items("WHERE id = :id LIMIT 1", id=id)), None)
+
+    def items(self, *states: str) -> list[ItemRow]:
+        if not states:
+            return self._items("WHERE state NOT IN ('drained', 'gone') ORDER BY at, id")
+        return [row for state in states for row in self._items("WHERE state = :state ORDER BY at, id", state=state)]
+
+    def _items(self, where: str, **values: Any) -> list[ItemRow]:
+        names = ItemRow.__dataclass_fields__
+        return [ItemRow(**dict(zip(names, row, strict=True))) for row in self._sql.rows(_ITEM + where, **values)]
+
+    # Routes
+
+    def subscribe(self, session: str, room: str, *, default: bool) -> None:
+        if default:
+            self._sql.run("UPDATE subscription SET is_default = 0 WHERE room = :room", room=room)
+        self._sql.run(
+            "INSERT INTO subscription (session, room, is_default) VALUES (:session, :room, :is_default)"
+            " ON CONFLICT (session, room) DO UPDATE SET is_default = excluded.is_default",
+            session=session,
+            room=room,
+            is_default=int(default),
+        )
+
+    def unsubscribe(self, session: str, room: str | None) -> int:
+        """None: from every room."""
+        return self._sql.run(
+            "DELETE FROM subscription WHERE session = :session AND (:room IS NULL OR room = :room)",
+            session=session,
+            room=room,
+        )
+
+    def subscriptions(self) -> list[tuple[str, str, bool]]:
+        """Session, room, whether it is the room's default."""
+        rows = self._sql.rows("SELECT session, room, is_default FROM subscription ORDER BY session, room")
+        return [(session, room, bool(default)) for session, room, default in rows]
+
+    def routes(self, now: Millis) -> Routes:
+        """Who waits in which thread and who serves which room, now."""
+        pending = {
+            row.thread: Asker(
+                session=row.session or "",
+                reply_key=row.reply_key,
+                project=row.project,
+                hub_message=row.hub_message if row.state == "sent" else None,
+                asked_agent=row.asked_agent,
+            )
+            for row in self._requests("WHERE state IN ('sent', 'answered') AND at > :since", since=now - WAITED_MS)
+            if row.thread is not None
+        }
+        subscribed: dict[str, tuple[Subscriber, ...]] = {}
+        for session, room, default in self.subscriptions():
+            subscribed[room] = (*subscribed.get(room, ()), Subscriber(session=session, default=default))
+        return Routes(pending=pending, subscribed=subscribed)
+
+
+class Journal:
+    """`probe` is told each step by name (tests end the process there)."""
+
+    def __init__(self, path: Path, *, probe: Callable[[str], None] | None = None) -> None:
+        self._file = SharedFile(path, application_id=APPLICATION_ID, schemas=SCHEMAS, tables=JournalTx)
+        self._probe = probe or (lambda step: None)
+
+    def write(self, work: Callable[[JournalTx], T], step: str = "") -> T:
+        """Durable when this returns; `step` names it."""
+        value = self._file.write(work)
+        if step:
+            self._probe(step)
+        return value
+
+    def read(self, work: Callable[[JournalTx], T]) -> T:
+        return self._file.read(work)
+
+    def close(self) -> None:
+        self._file.close()

@@ -1,0 +1,179 @@
+"""From a local session into a room: claimed, sent once, its result told (design/gateway.md)."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from peerline.core.errors import Busy, NotFound, PeerlineError, Unavailable
+from peerline.core.identifiers import EVERYONE
+from peerline.core.ids import Millis
+from peerline.core.post import PostDraft, draft
+from peerline.gateway.journal import Journal, JournalTx, RequestRow
+from peerline.gateway.place import GatewayPlace, write_whole
+from peerline.gateway.request_file import SIZE_AT_MOST, Request, UnreadableRequest, read_request
+from peerline.network.engine import Engine
+
+RELAY_TAG: Final = "relay"
+SUMMARY: Final = 120
+
+
+class NotFollowed(NotFound):
+    """The gateway joins no room for a request."""
+
+    code = "NOT_SUBSCRIBED"
+
+
+class RefusedBefore(PeerlineError):
+    """The same words were refused to another session: they do not go out by way of this one."""
+
+    code = "REFUSED_BEFORE"
+
+
+def attributed(body: str, session: str) -> str:
+    """The words as they go out: the other end is told that a session behind a gateway speaks."""
+    return f"{body.rstrip()}\n\n— relayed for local session {session} by the komnet gateway"
+
+
+def post_of(request: Request) -> PostDraft:
+    """Raises: InvalidPost."""
+    return draft(
+        room=request.room,
+        body=attributed(request.body, request.session),
+        kind="question",
+        needs=request.needs,
+        mentions=(request.to or EVERYONE,),
+        tags=(RELAY_TAG,),
+    )
+
+
+class Outbound:
+    """`engine` opens the network that a request names, None: the default one."""
+
+    def __init__(
+        self,
+        place: GatewayPlace,
+        journal: Journal,
+        engine: Callable[[str | None], Engine],
+        *,
+        now: Callable[[], Millis],
+        say: Callable[[str], None],
+    ) -> None:
+        self._place, self._journal, self._engine, self._now, self._say = place, journal, engine, now, say
+
+    def step(self) -> None:
+        """Take every waiting request as far as it goes now."""
+        self._claim()
+        for row in self._journal.read(lambda tx: tx.requests("claimed", "sending")):
+            self._send(row)
+        for row in self._journal.read(lambda tx: tx.untold()):
+            self._tell(row)
+
+    def _claim(self) -> None:
+        """Atomic renames; what a gateway before us claimed and did not note is taken up too."""
+        for name in _names(self._place.requests):
+            try:
+                (self._place.requests / name).rename(self._place.claimed / name)
+            except OSError:
+                continue  # another gateway was first
+        for name in _names(self._place.claimed):
+            stem = name.removesuffix(".json")
+            if self._journal.read(lambda tx, stem=stem: tx.request(stem)) is not None:  # type: ignore[misc]
+                continue
+            if self._journal.write(lambda tx, stem=stem: tx.add_request(stem, self._now()), "claimed"):  # type: ignore[misc]
+                self._say(f"relay-request file={name}")
+
+    def _send(self, row: RequestRow) -> None:
+        try:
+            request = self._read(row)
+            self._require_own_words(request)
+            made = post_of(request)
+            engine = self._engine(request.network)
+            post_id = row.post or engine.new_id()
+            if row.post is None:
+                self._note(row, "sending", network=request.network, post=post_id, **_facts(request))
+            sent = engine.send(made, id=post_id)
+        except (Busy, Unavailable) as error:
+            self._say(f"relay-degraded request={row.stem} reason={error.code}")
+            return  # tried again with the next pass
+        except PeerlineError as error:
+            self._note(row, "refused", code=error.code, detail=error.text, post=None, told=0)
+            return
+        self._note(row, "sent", thread=sent.post.thread, detail=sent.delivery, told=0)
+
+    def _read(self, row: RequestRow) -> Request:
+        file = self._place.claimed / f"{row.stem}.json"
+        try:
+            with file.open("rb") as stream:
+                data = stream.read(SIZE_AT_MOST + 1)
+        except OSError as error:
+            raise UnreadableRequest(f"the file can't be read: {error.strerror}") from None
+        if len(data) > SIZE_AT_MOST:
+            raise UnreadableRequest("the file is too large")
+        request = read_request(data)
+        engine = self._engine(request.network)
+        if request.room not in engine.followed():
+            raise NotFollowed(
+                f"this machine's gateway does not follow #{request.room}, and joins no room for a request; "
+                f"its person can: komnet room join {request.room}"
+            )
+        return request
+
+    def _require_own_words(self, request: Request) -> None:
+        digest = _digest(request.body)
+        if self._journal.read(lambda tx: tx.refused_before(digest, request.session)):
+            raise RefusedBefore(
+                "these words were refused when another session asked for them, so they are not sent by way of this "
+                "one; the person of this machine can send them in their own name"
+            )
+
+    def _note(self, row: RequestRow, state: str, **values: Any) -> None:
+        self._journal.write(lambda tx: _set(tx, row, state, values), state)
+
+    def _tell(self, row: RequestRow) -> None:
+        """The result file, for the session that asked; refusals included."""
+        value: Mapping[str, Any] = {
+            "state": row.state,
+            "messageId": row.post,
+            "thread": row.thread,
+            "code": row.code,
+            "detail": row.detail,
+        }
+        try:
+            write_whole(self._place.results / f"{row.stem}.json", json.dumps(value, indent=2) + "\n")
+        except OSError as error:
+            self._say(f"relay-degraded result={row.stem} reason={error.strerror}")
+            return
+        self._journal.write(lambda tx: tx.set_request(row.stem, told=1), "told")
+        (self._place.claimed / f"{row.stem}.json").unlink(missing_ok=True)  # the journal has all of it now
+
+
+def _set(tx: JournalTx, row: RequestRow, state: str, values: Mapping[str, Any]) -> None:
+    tx.set_request(row.stem, state=state, **values)
+
+
+def _facts(request: Request) -> dict[str, Any]:
+    first = next((line for line in request.body.split("\n") if line.strip()), "").strip()
+    return {
+        "room": request.room,
+        "session": request.session,
+        "reply_key": request.reply_key,
+        "asked_agent": request.to,
+        "needs": request.needs,
+        "summary": first[:SUMMARY],
+        "digest": _digest(request.body),
+    }
+
+
+def _digest(body: str) -> str:
+    """What tells the same words apart from others, whatever their blanks."""
+    return hashlib.sha256(" ".join(body.split()).encode("utf-8", "replace")).hexdigest()
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        entries = [entry for entry in folder.iterdir() if entry.name.endswith(".json") and not entry.is_symlink()]
+    except OSError:
+        return []
+    return sorted(entry.name for entry in entries)

@@ -10,6 +10,7 @@ import pytest
 
 from tests.hub_process import ADMIN, Agent, HubProcess, Project
 from tests.requirements import CURRENT_PART, REQUIREMENTS
+from tests.truth import score
 
 LISTED = {"listed-a": "token-of-listed-a", "listed-b": "token-of-listed-b"}
 _numbers = itertools.count(1)
@@ -32,6 +33,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     by_part = ", ".join(
         f"part {part}: {sum(wanted.part == part for wanted in later)}" for part in sorted({w.part for w in later})
     )
+    for line in score.lines(terminalreporter.stats):
+        terminalreporter.write_line(line)
     terminalreporter.write_line(f"not yet: {len(later)} promises of later parts ({by_part})")
 
 

@@ -9,7 +9,7 @@ from peerline.cli.hot_address import escaped
 from peerline.cli.hot_output import Failure
 from peerline.cli.hot_session import Lost, Session, record
 from peerline.cli.person_body import body
-from peerline.cli.person_self import Message, Person, inbox, named, sent
+from peerline.cli.person_self import Message, Person, inbox, named, sent, waiting
 from peerline.cli.person_voice import Voice, age, fenced, left, moment, summary
 from peerline.core.fence import visible
 from peerline.core.text import trim
@@ -50,7 +50,7 @@ def reply(person: Person, id: str, text: tuple[str, ...], file: str | None) -> i
     """Answer the request ID (a piece of it is enough), once. The text goes to whoever asked."""
     content = body(text, file)
     with person.session() as session:
-        message = _replied(session, named(id, lambda: inbox(session)), content)
+        message = _replied(session, named(id, lambda: waiting(session)), content)
     name = visible(str(message.get("fromName", "?")), 64)
     return person.voice.done([f"{name} has your reply to {message['id']}."], message=message)
 

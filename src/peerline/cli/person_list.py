@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from peerline.cli.person_self import Person, inbox, sent
+from peerline.cli.person_self import Person, sent, waiting
 from peerline.cli.person_voice import age
 from peerline.core.fence import visible
 from peerline.core.limits import AGENT_LEASE_MS
@@ -20,7 +20,7 @@ def list_(person: Person) -> int:
         caller = session.caller
         agents = session.call("GET", "/v1/agents?includeOffline=true").get("agents", [])
         owe_you = Counter(str(message.get("to")) for message in sent(session, "open", 1_000))
-        you_owe = Counter(str(message.get("from")) for message in inbox(session))
+        you_owe = Counter(str(message.get("from")) for message in waiting(session))
         me = session.agent_id
     agents = [agent for agent in agents if isinstance(agent, dict)]
     agents.sort(key=lambda agent: (agent.get("presence") == "offline", str(agent.get("name", "")).lower()))

@@ -12,7 +12,7 @@ import click
 from peerline.cli.hot_identity import Caller
 from peerline.cli.hot_output import Failure, usage
 from peerline.cli.hot_session import Interrupted
-from peerline.cli.person_self import Message, Person, inbox, sent
+from peerline.cli.person_self import Message, Person, sent, waiting
 from peerline.cli.person_voice import clock, moment, summary
 from peerline.client.events import Event
 from peerline.client.hub import Hub
@@ -39,7 +39,7 @@ def log(person: Person, since: str | None, presence: bool) -> int:
     history: list[tuple[str, dict[str, Any]]] = []
     if begin is not None:
         with person.session() as session:
-            history = _history([*sent(session, "all", 1_000), *inbox(session)], session.agent_id or "", begin)
+            history = _history([*sent(session, "all", 1_000), *waiting(session)], session.agent_id or "", begin)
     for line, facts in history:
         if code := person.voice.event(person.voice.fitted(line), facts):
             return code

@@ -52,8 +52,13 @@ def login() -> str:
 
 
 def inbox(session: Session) -> list[Message]:
-    """Requests that need this person's reply."""
+    """Requests that need this person's reply, read: their trails will say so."""
     return _messages(session.call("GET", f"/v1/agents/{escaped(session.agent_id or '')}/inbox"))
+
+
+def waiting(session: Session) -> list[Message]:
+    """The same where only ids, names or a few words are shown: nobody has read them then."""
+    return _messages(session.call("GET", f"/v1/agents/{escaped(session.agent_id or '')}/inbox?peek=1"))
 
 
 def sent(session: Session, state: str, limit: int = 100) -> list[Message]:

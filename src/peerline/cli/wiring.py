@@ -30,6 +30,7 @@ from peerline.hub.messages import Messages
 from peerline.hub.overview import Overview
 from peerline.hub.pairs import Pairs
 from peerline.hub.projects import Projects
+from peerline.hub.refused import Refused
 from peerline.hub.sweeper import Sweeper
 from peerline.hub.tickets import Tickets
 from peerline.hub.wakeups import Wakeups
@@ -49,6 +50,7 @@ from peerline.server.openapi import OpenApiRoutes
 from peerline.server.ops import OpsRoutes
 from peerline.server.pairs import PairRoutes
 from peerline.server.projects import ProjectRoutes
+from peerline.server.refused import RefusedRoutes
 from peerline.server.routes import Routes
 from peerline.server.watch import WatchRoutes
 from peerline.settings import HubSettings
@@ -114,6 +116,7 @@ class Hub:
             self.store, self.agents, self.wakeups, self.facts, self.journal, now, entropy, settings.queue_limit,
             self.pairs, enough,
         )  # fmt: skip
+        self.refused = Refused(self.agents, now)
         self.projects = Projects(self.store, self.access, self.wakeups, self.journal, now, entropy)
         self.leases = Leases(self.store, self.journal, now)
         self.overview = Overview(self.store, self.agents, self.messages, now, settings.message_retention_ms)
@@ -157,6 +160,7 @@ class Hub:
                 lambda: self.guard.place,
             ),
             PairRoutes(self.pairs),
+            RefusedRoutes(self.refused),
             LeaseRoutes(self.leases),
             OpsRoutes(self.overview, self.wakeups, self.wheel, self._clock.now),
             ProjectRoutes(self.projects, self._clock.now),
@@ -168,8 +172,9 @@ class Hub:
         metrics.time(routes.all)
         openapi.describe(routes.all)
         mcp.app = HubApplication(
-            routes, self.guard, auth, self.agents, self.rates, self.journal, self._clock, self._entropy, self._oops
-        )
+            routes, self.guard, auth, self.agents, self.rates, self.journal, self._clock, self._entropy, self._oops,
+            self.refused,
+        )  # fmt: skip
         return mcp.app
 
     async def serve(self, announce: Callable[[str], None], mcp_server: Callable[[], Any] | None = None) -> int:

@@ -1,6 +1,6 @@
 """The members that the hub wraps its records in."""
 
-from peerline.client.records import Agent, Fact, HeldPair, Lease, Message, Note, Record
+from peerline.client.records import Agent, Fact, HeldPair, Lease, Message, Note, Record, RefusedSend
 
 
 class AgentList(Record, frozen=True, kw_only=True):
@@ -25,6 +25,10 @@ class OneNote(Record, frozen=True, kw_only=True):
 
 class OneFact(Record, frozen=True, kw_only=True):
     fact: Fact
+
+
+class RefusedList(Record, frozen=True, kw_only=True):
+    refused: tuple[RefusedSend, ...]
 
 
 class LeaseList(Record, frozen=True, kw_only=True):

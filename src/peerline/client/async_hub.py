@@ -19,6 +19,7 @@ from peerline.client.answers import (
     OneMessage,
     OneNote,
     PairList,
+    RefusedList,
 )
 from peerline.client.backoff import pause_s
 from peerline.client.events import Event
@@ -33,6 +34,7 @@ from peerline.client.records import (
     Message,
     Note,
     Record,
+    RefusedSend,
     Registered,
     Sent,
     Ticket,
@@ -283,6 +285,10 @@ class AsyncHub:
     async def watch_ticket(self) -> Ticket:
         """A WebSocket's URL that gets this agent's lines; it lets one in, once, within a minute."""
         return decoded(await self._session.call("POST", "/v1/watch/tickets", {}, repeatable=True), Ticket)
+
+    async def refused(self) -> tuple[RefusedSend, ...]:
+        """What the hub refused us to send in the last hour, newest first; a hub that was restarted knows nothing."""
+        return (await self._get("/v1/refused", RefusedList)).refused
 
     async def held_pairs(self) -> tuple[HeldPair, ...]:
         """The project's pairs of agents that only talked to each other, of which something is held."""

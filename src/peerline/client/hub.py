@@ -19,6 +19,7 @@ from peerline.client.records import (
     Lease,
     Message,
     Note,
+    RefusedSend,
     Registered,
     Ticket,
     Trail,
@@ -175,6 +176,9 @@ class Hub:
 
     def watch_ticket(self) -> Ticket:
         return self._run(self._hub.watch_ticket())
+
+    def refused(self) -> tuple[RefusedSend, ...]:
+        return self._run(self._hub.refused())
 
     def held_pairs(self) -> tuple[HeldPair, ...]:
         return self._run(self._hub.held_pairs())

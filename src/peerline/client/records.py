@@ -95,12 +95,14 @@ class Fact(Record, frozen=True, kw_only=True):
 
 
 class Trail(Record, frozen=True, kw_only=True):
-    """`standing` says why the message is not further, `next` what to do about it."""
+    """`standing` says why the message is not further, `next` what to do about it; `stuck`: nobody is at work on it, or
+    nobody has its outcome."""
 
     message: Message
     facts: tuple[Fact, ...] = ()
     standing: str = ""
     next: str = ""
+    stuck: bool = False
 
 
 class Lease(Record, frozen=True, kw_only=True):
@@ -113,6 +115,17 @@ class Lease(Record, frozen=True, kw_only=True):
     fencing_token: int
     acquired_at: datetime
     expires_at: datetime
+
+
+class RefusedSend(Record, frozen=True, kw_only=True):
+    """Something that we sent and the hub refused, last `at`, so many `times` in a row; there is no message of it."""
+
+    at: datetime
+    target: str
+    code: str
+    why: str
+    next: str = ""
+    times: int = 1
 
 
 class PairEnd(Record, frozen=True, kw_only=True):

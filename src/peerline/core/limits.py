@@ -10,6 +10,7 @@ BODY_BYTES: Final = 262_144
 TARGET: Final = 80
 TARGET_WITH_ROOM: Final = 168
 NAME: Final = 64
+FALLBACK: Final = 50  # what a session keeps of a name that it cannot have, before its number
 PURPOSE: Final = 256
 PROJECT: Final = 128
 MODEL: Final = 128
@@ -42,6 +43,8 @@ CLIENT_TIMEOUT_MS: Final = 15_000
 RATE_MAX: Final = 600
 RATE_WINDOW_MS: Final = 60_000
 QUEUE_LIMIT: Final = 1_000
+REFUSALS: Final = 20
+REFUSAL_KEPT_MS: Final = 3_600_000
 PAIR_LIMIT: Final = 12
 PAIR_WINDOW_MS: Final = 600_000
 

@@ -1,12 +1,13 @@
 """Agents: register, resume, heartbeat, presence; identity is durable, sessions come and go (decision 6)."""
 
+import re
 from typing import NamedTuple
 
 from peerline.core.access import digest
 from peerline.core.agent import Agent, Presence, check_name
 from peerline.core.errors import DuplicateAgentName, TargetNotFound
 from peerline.core.ids import AgentId, Entropy, Millis, random_id
-from peerline.core.limits import SESSIONS_PER_AGENT
+from peerline.core.limits import FALLBACK, SESSIONS_PER_AGENT
 from peerline.core.text import lower, skeleton
 from peerline.core.trail import Observed
 from peerline.database.later import Later, ready
@@ -233,10 +234,23 @@ class Agents:
             )
         return member.agent
 
+    def known(self, project: str, name: str) -> bool:
+        """Whether an agent of that name has been in the project."""
+        return self._roster.by_name(project, name) is not None
+
     def name(self, agent: str) -> str:
         """The agent's name; for an id that nobody has, the id."""
         member = self._roster.by_id(agent)
         return agent if member is None else member.agent.name
+
+    def twin(self, agent: AgentId) -> str | None:
+        """Who is here under that agent's name and a number: a session of ours that could not have the name."""
+        member = self._roster.by_id(agent)
+        if member is None:
+            return None
+        name = re.compile(re.escape(lower(member.agent.name)[:FALLBACK]) + r"-[0-9]+")
+        others = [m.agent for m in self._roster.in_project(member.agent.project) if m.online]
+        return next((other.name for other in others if name.fullmatch(lower(other.name))), None)
 
     def presence(self, agent: AgentId) -> Presence:
         member = self._roster.by_id(agent)

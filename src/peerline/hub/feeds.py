@@ -210,6 +210,11 @@ class Feed:
         self._out.write(message_frame(kind, number, record_json(message)))
         self._facts.got(message.number, Observed.FINAL_PUSHED, self.agent.id, number, self._where)
 
+    @property
+    def full(self) -> bool:
+        """Whether the other side does not read what was written, so that nothing more is."""
+        return self._out is not None and self._out.paused
+
     def presence(self, data: bytes) -> None:
         """Another agent of the project came or went; `data` is the frame's JSON. Not repeated when it is missed."""
         if self._out is not None and not self._out.paused:

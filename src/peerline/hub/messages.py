@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from peerline.core.agent import Agent
+from peerline.core.agent import Agent, Presence
 from peerline.core.draft import Draft, check_path
 from peerline.core.errors import MessageForbidden, NoteLimitReached, PeerlineError, SelfTarget, WrongState
 from peerline.core.ids import AgentId, Entropy, MessageId, Millis, ordered_id
 from peerline.core.limits import NOTES_PER_MESSAGE
 from peerline.core.message import Message, Status
-from peerline.core.trail import Fact, Observed, Standing, facts, standing
+from peerline.core.standing import Recipient, Standing, standing
+from peerline.core.trail import Fact, Observed, facts
 from peerline.database.later import Later
 from peerline.database.work import Kept
 from peerline.hub.agents import Agents
@@ -203,9 +204,7 @@ class Messages:
                 Fact(n.at, Observed.NOTED, message.recipient_name, f"note {n.number}") for n in notes
             ]
             message = message.expired(self._now())
-            presence = self._agents.presence(message.recipient)
-            streams = len(self._wakeups.feeds(message.recipient))
-            where = standing(message, presence, streams, recorded, by.id)
+            where = standing(message, self._recipient(message), recorded, by.id)
             names = {message.sender: message.sender_name, message.recipient: message.recipient_name}
             names |= {AgentId(f.observer): self._agents.name(f.observer) for f in recorded if f.observer not in names}
             told = [
@@ -215,6 +214,13 @@ class Messages:
             return Told(message, told, where)
 
         return self._store.write(work).map(tell)
+
+    def _recipient(self, message: Message) -> Recipient:
+        presence = self._agents.presence(message.recipient)
+        feeds = self._wakeups.feeds(message.recipient)
+        full = bool(feeds) and all(feed.full for feed in feeds)
+        twin = self._agents.twin(message.recipient) if presence is Presence.OFFLINE else None
+        return Recipient(presence, len(feeds), full, twin)
 
     def note(self, message_id: MessageId, by: Agent, text: str) -> Later[tuple[Message, Note]]:
         """A word of progress from the recipient while the request is open; the one reply stays unused."""

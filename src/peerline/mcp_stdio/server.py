@@ -10,6 +10,7 @@ from peerline.client.records import Message, Registered
 from peerline.client.surroundings import Surroundings
 from peerline.core.errors import PeerlineError
 from peerline.core.fence import visible
+from peerline.core.limits import FALLBACK
 from peerline.mcp_stdio import rpc
 from peerline.mcp_stdio.channel import METHOD, outcome_params
 from peerline.mcp_stdio.codex_queue import CodexQueue
@@ -78,7 +79,7 @@ class Server:
             Deliveries(
                 inbox, outcomes, self._reports, self._push, adapter=f"mcp:{client}", takes=not seated, world=world
             ),
-            fallback=f"{place.name[:50]}-{os.getpid()}",
+            fallback=f"{place.name[:FALLBACK]}-{os.getpid()}",
             say=self._renamed,
             on_registered=self._registered,
             world=world,

@@ -12,6 +12,7 @@ from peerline.database.later import Later
 from peerline.hub.agents import Agents
 from peerline.hub.clock import HubClock
 from peerline.hub.journal import Journal
+from peerline.hub.refused import Refused
 from peerline.server.auth import Auth, Caller
 from peerline.server.exchange import Answer, Head, Peer, Request, Response, Stream
 from peerline.server.guards import Guard
@@ -21,6 +22,7 @@ from peerline.server.routes import Call, Proof, Route, Routes
 from peerline.wire.fields import refuse_unknown
 from peerline.wire.json_body import decode
 
+SEND = ("POST", "/v1/messages")
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,80}")
 
 
@@ -38,13 +40,14 @@ class HubApplication:
         clock: HubClock,
         entropy: Entropy,
         oops: Callable[[BaseException], None],
+        refused: Refused,
         timer: Callable[[], float] = time.perf_counter,
     ) -> None:
         """`oops` is told of what should not have happened, with its traceback, for the log only. `timer` gives seconds
         and only measures."""
         self._routes, self._guard, self._auth, self._agents = routes, guard, auth, agents
         self._rates, self._journal, self._clock, self._entropy = rates, journal, clock, entropy
-        self._oops, self._timer = oops, timer
+        self._oops, self._refused_sends, self._timer = oops, refused, timer
         self.stopping = False
 
     def answer(self, request: Request) -> Answer:
@@ -137,6 +140,8 @@ class HubApplication:
         self._journal.counters["kxm_errors_total"] += 1
         if not isinstance(error, PeerlineError):
             self._oops(error)
+        elif (request.method, request.path) == SEND:
+            self._remember(error, request)
         if response.status >= 500:
             code = error.code if isinstance(error, PeerlineError) else "internal_error"
             self._journal.event("request_error", "error", requestId=request.id, method=request.method, code=code)
@@ -146,6 +151,14 @@ class HubApplication:
                 "security_alert", "warning", requestId=request.id, code=error.code, address=request.peer.address
             )
         return response
+
+    def _remember(self, refused: PeerlineError, request: Request) -> None:
+        """Keep a refused send for its sender, if it proved who it is."""
+        try:
+            sender, body = self._auth.agent(request).agent, decode(request.body)
+        except PeerlineError:
+            return
+        self._refused_sends.note(sender, body.get("target"), refused)
 
     def refuse(self, status: int, code: str, text: str, peer: Peer) -> Response:
         """For what never became a request: broken framing, too large, too slow."""

@@ -188,6 +188,7 @@ def _told(told: Told) -> Response:
             "facts": [fact_record(fact) for fact in told.facts],
             "standing": told.standing.why,
             "next": told.standing.next,
+            "stuck": told.standing.stuck,
         }
     )
 

@@ -114,6 +114,7 @@ RECORDS: Final[dict[str, Schema]] = {
         }
     ),
     "PairEnd": of({"id": TEXT, "name": TEXT}),
+    "RefusedSend": of({"at": MOMENT, "target": TEXT, "code": TEXT, "why": TEXT, "next": TEXT, "times": WHOLE}),
     "HeldPair": of({"agents": many("PairEnd"), "held": WHOLE, "since": MOMENT, "next": TEXT}),
     "ProjectToken": of(
         {
@@ -175,7 +176,7 @@ ANSWERS: Final[dict[tuple[str, str], Schema]] = {
     ("POST", "/v1/messages/{id}/ack"): of({"message": ref("Message"), "first": FLAG}),
     ("POST", "/v1/messages/{id}/reply"): _MESSAGE,
     ("GET", "/v1/messages/{id}/trail"): of(
-        {"message": ref("MessageHead"), "facts": many("Fact"), "standing": TEXT, "next": TEXT}
+        {"message": ref("MessageHead"), "facts": many("Fact"), "standing": TEXT, "next": TEXT, "stuck": FLAG}
     ),
     ("POST", "/v1/messages/{id}/facts"): of({"messageId": TEXT, "fact": ref("Fact")}),
     ("POST", "/v1/messages/{id}/notes"): of({"messageId": TEXT, "note": ref("Note")}),
@@ -184,6 +185,7 @@ ANSWERS: Final[dict[tuple[str, str], Schema]] = {
     ("POST", "/v1/watch/tickets"): of({"url": TEXT, "expiresAt": MOMENT}),
     ("GET", "/v1/pairs"): of({"pairs": many("HeldPair")}),
     ("POST", "/v1/pairs/continue"): of({"agents": many("PairEnd"), "released": WHOLE}),
+    ("GET", "/v1/refused"): of({"refused": many("RefusedSend")}),
     ("GET", "/v1/leases"): of({"leases": many("Lease")}),
     ("POST", "/v1/leases/{name}/acquire"): of({"lease": ref("Lease"), "renewed": FLAG}),
     ("POST", "/v1/leases/{name}/renew"): of({"lease": ref("Lease"), "renewed": FLAG}),

@@ -6,11 +6,13 @@ from peerline.core.agent import Presence
 from peerline.core.errors import WrongState
 from peerline.core.ids import AgentId
 from peerline.core.message import Message, Status
-from peerline.core.trail import Fact, Observed, facts, reported, standing
+from peerline.core.standing import Recipient, standing
+from peerline.core.trail import Fact, Observed, facts, reported
 from tests.core.test_message import LEAD, REVIEWER, a_message
 
 TAKEN = a_message().acknowledged(REVIEWER, 5)
 REPLIED = a_message().replied(REVIEWER, "ok", 5)
+HERE, AWAY = Recipient(Presence.ONLINE, streams=1), Recipient(Presence.OFFLINE)
 HELD = a_message()._replace(held_at=0)
 
 
@@ -30,7 +32,7 @@ def told(fact: Observed, end: AgentId = REVIEWER, reason: str | None = None) -> 
     ],
 )
 def test_how_near_a_request_came_to_the_model_is_said(message: Message, fact: Observed, why: str) -> None:
-    assert standing(message, Presence.ONLINE, 1, [told(fact)]).why == why
+    assert standing(message, HERE, [told(fact)]).why == why
 
 
 @pytest.mark.parametrize(
@@ -47,49 +49,49 @@ def test_how_near_a_request_came_to_the_model_is_said(message: Message, fact: Ob
 )
 def test_how_near_a_reply_came_to_its_asker_is_said(fact: Observed, why: str, done: bool) -> None:
     pushed = Fact(6, Observed.FINAL_PUSHED, LEAD, "by stream")
-    found = standing(REPLIED, Presence.ONLINE, 1, [pushed, told(fact, LEAD)])
+    found = standing(REPLIED, HERE, [pushed, told(fact, LEAD)])
     assert (found.why, found.next == "nothing to do") == (why, done)
 
 
 def test_a_reply_that_was_only_pushed_is_not_told_as_got() -> None:
     pushed = Fact(6, Observed.FINAL_PUSHED, LEAD)
-    found = standing(REPLIED, Presence.ONLINE, 1, [pushed])
+    found = standing(REPLIED, HERE, [pushed])
     assert found.why == "replied by reviewer; the reply was pushed to lead, and nothing says that it was read"
     assert found.next == f"kxm peer get {REPLIED.id}"
-    got = standing(REPLIED, Presence.ONLINE, 1, [pushed, Fact(7, Observed.FINAL_READ, LEAD)])
+    got = standing(REPLIED, HERE, [pushed, Fact(7, Observed.FINAL_READ, LEAD)])
     assert (got.why, got.next) == ("replied by reviewer, and lead has the reply", "nothing to do")
 
 
 def test_a_turn_that_waits_for_a_person_is_said_to_whatever_was_read_before_until_it_goes_on() -> None:
     waits = told(Observed.IN_TURN, reason="its client asks its user for permission")
     for before in ([], [told(Observed.ANNOUNCED)], [told(Observed.READ)]):
-        found = standing(TAKEN, Presence.ONLINE, 1, [*before, waits])
+        found = standing(TAKEN, HERE, [*before, waits])
         assert "in a turn of reviewer (claude-code) that does not go on by itself: its client asks" in found.why
         assert found.next == "somebody has to answer it in reviewer's terminal"
     for after in (told(Observed.IN_TURN), told(Observed.READ)):
-        assert "which has not replied yet" in standing(TAKEN, Presence.ONLINE, 1, [waits, after]).why
+        assert "which has not replied yet" in standing(TAKEN, HERE, [waits, after]).why
 
 
 def test_what_could_not_be_announced_is_said_with_its_reason_and_a_next_step() -> None:
     silent = [told(Observed.NOT_ANNOUNCED, reason="the thread runs in `codex exec`: it takes no messages")]
     for message in (a_message(), TAKEN):
-        found = standing(message, Presence.ONLINE, 1, silent)
+        found = standing(message, HERE, silent)
         assert "claude-code could not announce it to reviewer: the thread runs in `codex exec`: it takes" in found.why
         assert "reads its inbox" in found.next
     later = [*silent, told(Observed.ANNOUNCED)]
-    assert "announced to reviewer" in standing(a_message(), Presence.ONLINE, 1, later).why
+    assert "announced to reviewer" in standing(a_message(), HERE, later).why
     asker = [told(Observed.NOT_ANNOUNCED, LEAD, "no channel"), Fact(5, Observed.FINAL_PUSHED, LEAD)]
-    assert standing(REPLIED, Presence.ONLINE, 1, asker).next == f"kxm peer get {REPLIED.id}"
+    assert standing(REPLIED, HERE, asker).next == f"kxm peer get {REPLIED.id}"
 
 
 def test_the_furthest_fact_counts_whatever_was_told_later() -> None:
     recorded = [told(Observed.READ), told(Observed.ANNOUNCED), told(Observed.NOT_ANNOUNCED, reason="gone")]
-    assert standing(TAKEN, Presence.ONLINE, 1, recorded).why.startswith("read by reviewer")
+    assert standing(TAKEN, HERE, recorded).why.startswith("read by reviewer")
 
 
 def test_one_ends_facts_say_nothing_of_the_other_and_a_fetch_is_no_reading_by_a_model() -> None:
     fetched = Fact(6, Observed.READ, REVIEWER, "inbox")
-    found = standing(TAKEN, Presence.ONLINE, 1, [told(Observed.READ, LEAD), fetched])
+    found = standing(TAKEN, HERE, [told(Observed.READ, LEAD), fetched])
     assert found.why == "taken by reviewer, which has not replied yet"
 
 
@@ -103,20 +105,29 @@ def test_one_ends_facts_say_nothing_of_the_other_and_a_fetch_is_no_reading_by_a_
         ),
         (a_message(), Observed.NOT_ANNOUNCED, "stored; reviewer is offline"),
         (TAKEN, Observed.IN_TURN, "in a turn of reviewer, which went offline before it replied"),
-        (TAKEN, Observed.ANNOUNCED, "taken by reviewer, which went offline before it replied"),
+        (
+            TAKEN,
+            Observed.ANNOUNCED,
+            "taken by reviewer and announced by claude-code; it went offline before a turn began with it",
+        ),
+        (
+            TAKEN,
+            Observed.NOT_ANNOUNCED,
+            "taken by reviewer, which went offline; claude-code could not announce it: it did not say why",
+        ),
     ],
 )
 def test_who_went_away_is_not_told_as_working(message: Message, fact: Observed, why: str) -> None:
-    assert standing(message, Presence.OFFLINE, 0, [told(fact)]).why == why
+    assert standing(message, AWAY, [told(fact)]).why == why
 
 
 def test_a_held_request_says_who_lets_it_go_whatever_its_recipient_does() -> None:
     for presence in Presence:
-        found = standing(HELD, presence, 0, [], REVIEWER)
+        found = standing(HELD, Recipient(presence), [], REVIEWER)
         assert found.why == "held: too many requests between lead and reviewer without a person's turn"
         assert found.next == "a person continues with: peerline continue lead reviewer"
-    assert "while it was held" in standing(HELD.expired(1_000), Presence.ONLINE, 1, []).why
-    assert "held" not in standing(HELD.cancelled(LEAD, 5), Presence.ONLINE, 1, []).why
+    assert "while it was held" in standing(HELD.expired(1_000), HERE, []).why
+    assert "held" not in standing(HELD.cancelled(LEAD, 5), HERE, []).why
 
 
 def test_a_held_request_can_be_withdrawn_or_expire_and_nothing_else() -> None:

@@ -21,7 +21,7 @@ for (let code = 0xfff0; code < 0xfff9; code++) ALWAYS_HIDDEN.add(code);
 export function render(body: string, origin: Record<string, string>, nonce: Uint8Array = randomBytes(16)): string {
   const mark = Buffer.from(nonce).toString("hex");
   const kept = cut(body, CONTENT);
-  const from = Object.entries(origin).map(([label, value]) => `${label}: ${quotedValue(value)}`);
+  const from = Object.entries(origin).map(([label, value]) => `${label}: ${named(value)}`);
   const lines = [INTRODUCTION, from.join("; "), `╭─ ${mark}`];
   for (const line of shown(kept).split("\n")) lines.push(`│ ${line}`);
   lines.push(`╰─ ${mark}`);
@@ -45,7 +45,8 @@ export function cut(body: string, units: number): string {
   return body.slice(0, splits ? units - 1 : units);
 }
 
-function quotedValue(value: string): string {
+/** A foreign name within a sentence of ours: in quotes that it cannot end, unless it is one plain word. */
+export function named(value: string): string {
   return BARE_VALUE.test(value) ? value : `"${visible(value).replaceAll('"', escape('"'))}"`;
 }
 

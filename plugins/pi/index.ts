@@ -1,6 +1,6 @@
 // The extension: a Pi session is an agent on the hub from its start to its end.
 
-import { visible } from "./fence.ts";
+import { named, visible } from "./fence.ts";
 import { Hub, type Message } from "./hub.ts";
 import { CUSTOM_TYPE, Inbound } from "./inbound.ts";
 import { placeOf } from "./place.ts";
@@ -62,7 +62,7 @@ export default function (pi: any) {
       ends.clear();
     };
     const announce = (message: Message) => {
-      const [id, name] = [visible(message.id, 80), visible(message.toName, 80)];
+      const [id, name] = [visible(message.id, 80), named(message.toName)];
       const content = message.reply
         ? `KXM: ${name} replied to your request. Read it: kxm_get with messageId "${id}".`
         : `KXM: your request ${id} to ${name} expired without a reply.`;

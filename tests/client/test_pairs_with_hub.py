@@ -8,7 +8,7 @@ import pytest
 from peerline.client.async_hub import AsyncHub, next_path
 from peerline.client.hub import Hub
 from peerline.core.agent import PERSON_PURPOSE
-from peerline.core.errors import LeaseHeld, LeaseSuperseded, PairHeld, PersonOnly, RingDetected
+from peerline.core.errors import LeaseHeld, LeaseSuperseded, PairHeld, PersonOnly, RingDetected, TargetNotFound
 from peerline.core.limits import PATH
 from tests.hub_process import HubProcess, Project
 
@@ -51,6 +51,18 @@ async def test_what_is_passed_on_carries_its_path_and_does_not_come_round(projec
             await c.send("a", "and yours", path=next_path(handled, c.agent.id))
         long = handled.__class__(**{**_members(handled), "path": tuple(str(n) for n in range(PATH))})
         assert next_path(long, c.agent.id) == (*map(str, range(1, PATH)), c.agent.id)
+
+
+async def test_what_was_refused_is_told_afterwards(project: Project) -> None:
+    async with connect(project, "lead") as lead:
+        assert await lead.refused() == ()
+        for _ in range(2):
+            with pytest.raises(TargetNotFound):
+                await lead.send("reviewer", "look")
+        (one,) = await lead.refused()
+        assert (one.target, one.code, one.times) == ("reviewer", "target_not_found", 2)
+        assert one.why == f"nobody named reviewer has been in project {project.name}"
+        assert one.next.startswith("see who is here")
 
 
 async def test_an_adapter_reports_what_became_of_a_message(project: Project) -> None:

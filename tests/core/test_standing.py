@@ -147,3 +147,102 @@ def test_facts_of_one_moment_stand_in_the_order_of_a_messages_life() -> None:
     kinds = [fact.fact for fact in facts(a_message(), recorded)]
     order = [Observed.STORED, *Observed]
     assert kinds == [str(fact) for fact in order]
+
+
+@pytest.mark.parametrize(
+    ("message", "asked", "recorded", "why"),
+    [
+        (
+            a_message(),
+            Recipient(Presence.STALE),
+            [],
+            "stored; reviewer is not heard from any more and has no open stream",
+        ),
+        (
+            a_message(),
+            Recipient(Presence.STALE, 1),
+            [Fact(1, Observed.PUSHED, REVIEWER)],
+            "pushed to reviewer, which has not taken it and is not heard from any more",
+        ),
+        (TAKEN, Recipient(Presence.STALE, 1), [], "taken by reviewer, which is not heard from any more"),
+        (
+            a_message(),
+            Recipient(Presence.ONLINE),
+            [Fact(1, Observed.PUSHED, REVIEWER)],
+            "pushed to reviewer, which did not take it; its stream is gone",
+        ),
+        (
+            a_message(),
+            Recipient(Presence.ONLINE, 1, full=True),
+            [],
+            "stored; reviewer's stream takes nothing more: its client does not read on",
+        ),
+        (
+            a_message(),
+            Recipient(Presence.OFFLINE, twin="reviewer-7"),
+            [],
+            "stored; reviewer is offline; reviewer-7, a session that could not have that name, is here",
+        ),
+    ],
+)
+def test_a_recipient_that_is_not_what_it_was_is_told_as_it_is(
+    message: Message, asked: Recipient, recorded: list[Fact], why: str
+) -> None:
+    found = standing(message, asked, recorded)
+    assert (found.why, found.stuck) == (why, True)
+
+
+def test_a_program_may_stop_listening_and_work_on_and_a_session_may_not() -> None:
+    """A session's adapter listens as long as it lives."""
+    by = {
+        adapter: [Fact(5, Observed.ACKNOWLEDGED, REVIEWER, reported(adapter))]
+        for adapter in ("mcp:codex", "pi", "ours")
+    }
+    gone = Recipient(Presence.ONLINE, streams=0)
+    found = {adapter: standing(TAKEN, gone, recorded) for adapter, recorded in by.items()}
+    assert {adapter for adapter, where in found.items() if where.stuck} == {"mcp:codex", "pi"}
+    assert found["pi"].why == "taken by reviewer, which lost its connection before it replied"
+    at_work = [*by["pi"], told(Observed.IN_TURN)]
+    assert not standing(TAKEN, gone, at_work).stuck, "its turn goes on, whatever its connection does"
+
+
+@pytest.mark.parametrize(
+    ("recorded", "taken", "why"),
+    [
+        ([], False, "expired; reviewer never took it"),
+        ([], True, "expired; reviewer took it and did not reply in time"),
+        ([Observed.NOT_ANNOUNCED], True, "expired; claude-code could not announce it to reviewer: it did not say why"),
+        ([Observed.ANNOUNCED], True, "expired; it was announced to reviewer by claude-code, and no turn began with it"),
+        ([Observed.IN_TURN], True, "expired in a turn of reviewer (claude-code), which did not reply in time"),
+    ],
+)
+def test_an_expired_request_says_how_far_it_came(recorded: list[Observed], taken: bool, why: str) -> None:
+    message = (TAKEN if taken else a_message()).expired(1_000)
+    found = standing(message, HERE, [told(fact) for fact in recorded])
+    assert (found.why, found.next) == (why, f"if it still matters: kxm peer resend {message.id}")
+
+
+@pytest.mark.parametrize(
+    ("message", "recorded", "stuck"),
+    [
+        (a_message(), [], False),
+        (a_message(), [Fact(1, Observed.PUSHED, REVIEWER)], True),
+        (TAKEN, [], False),
+        (TAKEN, [Fact(6, Observed.ANNOUNCED, REVIEWER, "by x")], True),
+        (TAKEN, [Fact(6, Observed.IN_TURN, REVIEWER, "by x")], False),
+        (TAKEN, [Fact(6, Observed.IN_TURN, REVIEWER, "by x: asks its user")], True),
+        (TAKEN, [Fact(6, Observed.READ, REVIEWER, "by x")], False),
+        (REPLIED, [], True),
+        (REPLIED, [Fact(6, Observed.FINAL_PUSHED, LEAD)], True),
+        (REPLIED, [Fact(6, Observed.FINAL_READ, LEAD)], False),
+        (REPLIED, [Fact(6, Observed.IN_TURN, LEAD, "by x")], False),
+        (REPLIED, [Fact(6, Observed.IN_TURN, LEAD, "by x: asks its user")], True),
+        (HELD, [], True),
+        (TAKEN.cancelled(LEAD, 5), [], False),
+        (TAKEN.expired(1_000), [], True),
+    ],
+)
+def test_stuck_is_what_nobody_is_at_work_on_or_whose_outcome_nobody_has(
+    message: Message, recorded: list[Fact], stuck: bool
+) -> None:
+    assert standing(message, HERE, recorded).stuck is stuck

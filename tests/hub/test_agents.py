@@ -157,3 +157,12 @@ def test_a_target_is_an_id_or_a_name_of_the_own_project(hub: Parts) -> None:
     for target in (foreign.id, "review", "reviewer2", "%"):
         with pytest.raises(TargetNotFound, match="online target not found: "):
             hub.agents.target("demo", target, True)
+
+
+def test_a_session_that_could_not_have_a_name_is_found_beside_it(hub: Parts) -> None:
+    gone = hub.agent("Reviewer")
+    hub.agent("reviewer-two")
+    assert hub.agents.twin(gone.id) is None
+    beside = hub.agent("Reviewer-4711")
+    hub.agent("Reviewer-4712", project="another")
+    assert hub.agents.twin(gone.id) == beside.name

@@ -51,7 +51,7 @@ def test_our_own_routes_refuse_unknown_fields(reviewer: Agent, sent: str) -> Non
 def test_the_trail_says_what_was_seen_and_why_it_is_not_further(lead: Agent, reviewer: Agent, sent: str) -> None:
     answer = lead.call("GET", f"/v1/messages/{sent}/trail")
     assert answer.status == 200
-    assert set(answer.json) == {"message", "facts", "standing", "next"}
+    assert set(answer.json) == {"message", "facts", "standing", "next", "stuck"}
     assert "a body" not in answer.body.decode()
     assert [fact["fact"] for fact in answer.json["facts"]] == ["stored"]
     assert "reviewer" in answer.json["standing"]

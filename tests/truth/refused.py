@@ -166,7 +166,12 @@ def hub_gone(scene: Scene) -> None:
 
 
 DEAF = [
-    Deaf("the token was revoked", revoked, "invalid project authentication token", ""),
-    Deaf("the rate limit", rate_limited, "request rate limit exceeded", ""),
-    Deaf("no hub runs", hub_gone, "hub not reachable at", "start it with"),
+    Deaf(
+        "the token was revoked",
+        revoked,
+        "invalid project authentication token",
+        "on the hub's own machine unset KXM_AUTH_TOKEN, elsewhere set it to this project's token",
+    ),
+    Deaf("the rate limit", rate_limited, "request rate limit exceeded", "try again in "),
+    Deaf("no hub runs", hub_gone, "hub not reachable at", "start it with: peerline up"),
 ]

@@ -70,9 +70,9 @@ def named(name: object) -> str:
     text = name if isinstance(name, str) else ""
     if text and len(text) <= 64 and _BARE.issuperset(text):
         return text
-    from peerline.core.fence import attribution, cut
+    from peerline.core import fence
 
-    return attribution({"": cut(text, 64)}).removeprefix(": ")
+    return fence.named(fence.cut(text, 64))
 
 
 def _list(messages: list[Any], who: str, when: str, did: str) -> list[str]:

@@ -9,7 +9,7 @@ from peerline.cli.hot_output import FAILED, Failure
 from peerline.cli.hot_session import FINAL, Interrupted, Lost, Session
 from peerline.cli.person_body import body
 from peerline.cli.person_self import Message, Person
-from peerline.cli.person_voice import fenced, left, span
+from peerline.cli.person_voice import fenced, left, span, who
 from peerline.core.fence import visible
 
 TRIES: Final = 3
@@ -133,4 +133,4 @@ def _explained(session: Session, failure: Failure, target: str, key: str) -> Fai
 
 
 def _recipient(message: Message) -> str:
-    return visible(str(message.get("toName", "?")), 64)
+    return who(message.get("toName"))

@@ -10,7 +10,7 @@ from peerline.cli.hot_output import Failure
 from peerline.cli.hot_session import Lost, Session, record
 from peerline.cli.person_body import body
 from peerline.cli.person_self import Message, Person, inbox, named, sent, waiting
-from peerline.cli.person_voice import Voice, age, fenced, left, moment, summary
+from peerline.cli.person_voice import Voice, age, fenced, left, moment, summary, who
 from peerline.core.fence import visible
 from peerline.core.text import trim
 
@@ -51,7 +51,7 @@ def reply(person: Person, id: str, text: tuple[str, ...], file: str | None) -> i
     content = body(text, file)
     with person.session() as session:
         message = _replied(session, named(id, lambda: waiting(session)), content)
-    name = visible(str(message.get("fromName", "?")), 64)
+    name = who(message.get("fromName"))
     return person.voice.done([f"{name} has your reply to {message['id']}."], message=message)
 
 
@@ -83,7 +83,7 @@ def _request(voice: Voice, message: Message) -> list[str]:
 
 def _answer(message: Message) -> str:
     reply = message.get("reply") or {}
-    name = visible(str(message.get("toName", "?")), 32)
+    name = who(message.get("toName"))
     return f"{message['id']}  {name}, {age(message.get('repliedAt'))} ago: {summary(str(reply.get('content', '')))}"
 
 

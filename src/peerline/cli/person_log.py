@@ -13,7 +13,7 @@ from peerline.cli.hot_identity import Caller
 from peerline.cli.hot_output import Failure, usage
 from peerline.cli.hot_session import Interrupted
 from peerline.cli.person_self import Message, Person, sent, waiting
-from peerline.cli.person_voice import clock, moment, summary
+from peerline.cli.person_voice import clock, moment, summary, who
 from peerline.client.events import Event
 from peerline.client.hub import Hub
 from peerline.client.records import Registered
@@ -121,7 +121,7 @@ def _line(event: Event, me: str) -> str | None:
     """One line for a person; None for a kind of event that says nothing to one."""
     at = datetime.now().strftime("%H:%M:%S")
     if event.agent is not None:
-        return f"{at}  {visible(event.agent.name, 32)} is {event.agent.presence}"
+        return f"{at}  {who(event.agent.name)} is {event.agent.presence}"
     if event.note is not None:
         return f"{at}  note on {event.message_id}: {summary(event.note.content)}"
     if event.message is not None:
@@ -133,8 +133,8 @@ def _line(event: Event, me: str) -> str | None:
 def _happenings(message: Message, me: str, only: str | None = None) -> Iterator[str]:
     """What a message's record tells that happened to it, in order; `only` one kind of event."""
     mine = message.get("from") == me
-    asker = "you" if mine else visible(str(message.get("fromName")), 32)
-    asked = visible(str(message.get("toName")), 32) if mine else "you"
+    asker = "you" if mine else who(message.get("fromName"))
+    asked = who(message.get("toName")) if mine else "you"
     name = message["id"]
     if only in (None, "message"):
         yield f"{asker} asked {asked}: {summary(str(message.get('content', '')))}  {name}"

@@ -7,7 +7,7 @@ from peerline.cli.hot_address import escaped
 from peerline.cli.hot_output import Failure
 from peerline.cli.hot_session import Session
 from peerline.cli.person_self import Message, sent, waiting
-from peerline.cli.person_voice import Voice, age, left, moment, summary
+from peerline.cli.person_voice import Voice, age, left, moment, summary, who
 from peerline.core.fence import visible
 
 LOOKED_AT: Final = 50
@@ -48,7 +48,7 @@ def sentence(text: str) -> str:
 
 
 def party(message: Message, member: str) -> str:
-    return visible(str(message.get(member, "?")), 64)
+    return who(message.get(member))
 
 
 def _line(voice: Voice, each: Line) -> str:

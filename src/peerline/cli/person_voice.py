@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 from shutil import get_terminal_size
 from typing import Any, Final
 
+from peerline.cli.hot_brief import named
 from peerline.cli.hot_json import shown
 from peerline.cli.hot_output import SCHEMA, Failure, Output, write
-from peerline.core.fence import render, visible
+from peerline.core.fence import excerpt, render, visible
 
 STYLES: Final = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
 WIDE_ENOUGH: Final = 40
@@ -92,10 +93,14 @@ def fenced(body: str, origin: Mapping[str, str]) -> list[str]:
     return render(body, origin, os.urandom(12)).split("\n")
 
 
+def who(name: Any) -> str:
+    """A foreign name within a sentence: in quotes, unless it is one plain word."""
+    return named(name if name else "?")
+
+
 def summary(text: str, at_most: int = 60) -> str:
     """The first line of a foreign text, for a list."""
-    first = next((line for line in text.split("\n") if line.strip()), "").strip()
-    return "«" + visible(first, at_most) + ("" if first == text.strip() else " …") + "»"
+    return excerpt(text, at_most)
 
 
 def moment(iso: Any) -> datetime | None:

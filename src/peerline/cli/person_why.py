@@ -76,7 +76,7 @@ def _text(label: str, message: Message, end: str, me: str | None, part: dict[str
     text, at = str(part.get("content") or ""), clock(part.get("createdAt"))
     if message.get(end) == me:
         return [f"Your {label.removesuffix(' from')}, {at}:", *quoted(text)]
-    return fenced(text, {label: party(message, f"{end}Name"), "agent": str(message.get(end)), "at": at})
+    return fenced(text, {label: str(message.get(f"{end}Name")), "agent": str(message.get(end)), "at": at})
 
 
 def _precise(iso: Any) -> str:

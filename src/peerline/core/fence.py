@@ -83,7 +83,7 @@ def unrender(rendered: str) -> str:
 
 def attribution(origin: Mapping[str, str]) -> str:
     """Who it is from, on one line; a value that is not one plain word is quoted, and no value can end its quotes."""
-    return "; ".join(f"{label}: {_value(value)}" for label, value in origin.items())
+    return "; ".join(f"{label}: {named(value)}" for label, value in origin.items())
 
 
 def visible(text: str, at_most: int = 256) -> str:
@@ -95,6 +95,13 @@ def visible(text: str, at_most: int = 256) -> str:
     if len(shown) <= at_most and len(text) <= at_most:
         return shown
     return shown[: at_most - 1] + "…"
+
+
+def excerpt(text: str, at_most: int = 60) -> str:
+    """The first words of a foreign text in quotes, on one line; no text can end them."""
+    first = next((line for line in text.split("\n") if line.strip()), "").strip()
+    shown = visible(first, at_most).replace("«", _escape("«")).replace("»", _escape("»"))
+    return f"«{shown}{'' if first == text.strip() else ' …'}»"
 
 
 def cut(body: str, units: int) -> str:
@@ -109,7 +116,8 @@ def cut(body: str, units: int) -> str:
     return body
 
 
-def _value(value: str) -> str:
+def named(value: str) -> str:
+    """A foreign name or value within a sentence of ours: in quotes that it cannot end, unless it is one plain word."""
     if _BARE_VALUE.fullmatch(value):
         return value
     return '"' + visible(value).replace('"', _escape('"')) + '"'

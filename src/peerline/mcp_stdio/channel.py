@@ -7,13 +7,13 @@ hub, and so the other agent, that it was read.
 from typing import Any, Final
 
 from peerline.client.records import Message
-from peerline.core.fence import render, visible
+from peerline.core.fence import named, render, visible
 
 METHOD: Final = "notifications/claude/channel"
 
 
 def request_params(message: Message, nonce: bytes) -> dict[str, Any]:
-    name = visible(message.sender_name, 80)
+    name = named(message.sender_name)
     body = render(message.content, {"from": message.sender_name, "request": message.id}, nonce)
     content = (
         f"{name}, another agent, asks:\n\n{body}\n\n"
@@ -24,7 +24,7 @@ def request_params(message: Message, nonce: bytes) -> dict[str, Any]:
 
 def outcome_params(message: Message) -> dict[str, Any]:
     """The end of a request of our own: a reply, or that none came in time."""
-    name, message_id = visible(message.recipient_name, 80), visible(message.id, 80)
+    name, message_id = named(message.recipient_name), visible(message.id, 80)
     if message.status == "replied":
         content, kind = f'{name} replied to your request. Read it: kxm_get with messageId "{message_id}".', "reply"
     else:

@@ -10,6 +10,7 @@ from peerline.wire.komnet_tools import BY_NAME, TOOLS
 from peerline.wire.tool_schema import Tool
 from tests.network.golden import golden_file, needs_golden
 from tests.wire.test_tools import listed
+from tests.wire.tools_page import NETWORK_PAGE, network_page
 
 # With the verbs they belong to, in a later part.
 LATER = {"komnet_claim", "komnet_agenda", "komnet_review", "komnet_task"}
@@ -56,3 +57,7 @@ def test_every_tool_takes_what_it_requires_and_nothing_unknown(tool: Tool) -> No
     assert checked(tool, given) == given
     assert tool.schema["additionalProperties"] is False
     assert set(tool.required) <= tool.properties.keys()
+
+
+def test_the_reference_page_is_what_the_table_says() -> None:
+    assert NETWORK_PAGE.read_text(encoding="utf-8") == network_page(), "run: python -m tests.wire.tools_page"

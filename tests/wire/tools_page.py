@@ -1,11 +1,13 @@
-"""Writes docs/reference/tools.md from the tool table: python -m tests.wire.tools_page."""
+"""Writes the reference pages of the tools from their tables: python -m tests.wire.tools_page."""
 
 from pathlib import Path
 from typing import Final
 
+from peerline.wire.komnet_tools import TOOLS
 from peerline.wire.tools import ALL, Schema, Tool
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "reference" / "tools.md"
+NETWORK_PAGE: Final = PAGE.with_name("komnet-tools.md")
 HEAD: Final = """\
 # Tools
 
@@ -17,13 +19,30 @@ UTF-16 code units.
 """
 
 
+NETWORK_HEAD: Final = """\
+# Network tools
+
+<!-- Written by `python -m tests.wire.tools_page`; change `wire/komnet_tools.py`, not this page. -->
+
+What `komnet mcp` offers an agent ([rooms](../guides/rooms.md)). Rooms are made, joined and left by people
+(`komnet room`), and so are `--as-human` and `--force-unsafe`: there is no tool for them.
+"""
+
+
 def page() -> str:
-    return "\n".join([HEAD, *map(_tool, ALL)])
+    return "\n".join([HEAD, *(_tool(tool, _kind(tool)) for tool in ALL)])
 
 
-def _tool(tool: Tool) -> str:
-    kind = "Core." if tool.core else f"Answers `not_built_yet` until {tool.later} can be used."
-    head = f"## {tool.name}\n\n{tool.description} {kind}\n"
+def network_page() -> str:
+    return "\n".join([NETWORK_HEAD, *(_tool(tool, "") for tool in TOOLS)])
+
+
+def _kind(tool: Tool) -> str:
+    return " Core." if tool.core else f" Answers `not_built_yet` until {tool.later} can be used."
+
+
+def _tool(tool: Tool, kind: str) -> str:
+    head = f"## {tool.name}\n\n{tool.description}{kind}\n"
     rows = [_row(name, schema, name in tool.required) for name, schema in tool.properties.items()]
     if not rows:
         return head
@@ -57,3 +76,4 @@ def _meaning(schema: Schema) -> str:
 
 if __name__ == "__main__":
     PAGE.write_text(page(), encoding="utf-8")
+    NETWORK_PAGE.write_text(network_page(), encoding="utf-8")

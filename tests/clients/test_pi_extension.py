@@ -1,22 +1,20 @@
 """The Pi extension in the real client: a request becomes a turn, and the settled answer of that turn is its reply."""
 
 import json
-import re
 import signal
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.clients.model.conversation import Answer, Conversation, Now, Rule, Rules, call, say
+from tests.clients.model.conversation import Answer, Now, Rule, Rules, call, say
 from tests.clients.model.endpoint import Endpoint
+from tests.clients.model.holding import Holding, texts
 from tests.clients.pi import MODEL, Pi
-from tests.hub_process import KXM, PATIENCE_S, Agent, HubProcess, Project, Stream
+from tests.hub_process import KXM, Agent, HubProcess, Project, Stream
 
 BODY = "Is 7 prime? The body of a request."
-MARKED = re.compile(r"│ (.*)")
 
 
 @pytest.fixture
@@ -60,7 +58,7 @@ def test_a_request_starts_a_turn_of_an_idle_session_and_its_settled_answer_is_th
 def test_requests_are_worked_on_one_at_a_time_steer_first_and_next_turn_last(
     pi: Pi, lead: Agent, model: Endpoint
 ) -> None:
-    model.script = busy = _Holding("first of all")
+    model.script = busy = Holding("first of all")
     sent = [lead.send("builder", "first of all")["id"]]
     busy.begun()
     for delivery in ("nextTurn", "followUp", "steer"):
@@ -71,7 +69,7 @@ def test_requests_are_worked_on_one_at_a_time_steer_first_and_next_turn_last(
     replies = [lead.wait(one)["reply"]["content"] for one in sent]
     bodies = ["nextTurn one", "nextTurn two", "followUp one", "followUp two", "steer one", "steer two"]
     assert replies == [f"answer to {body}" for body in ["first of all", *bodies]]
-    order = [_bodies(one.conversation)[-1] for one in model.requests]
+    order = [texts(one.conversation)[-1] for one in model.requests]
     assert order == ["first of all", *bodies[4:], *bodies[2:4], *bodies[:2]]
 
 
@@ -79,7 +77,7 @@ def test_requests_are_worked_on_one_at_a_time_steer_first_and_next_turn_last(
 def test_a_steer_goes_into_the_turn_of_the_user_and_the_others_wait_until_it_rests(
     pi: Pi, lead: Agent, model: Endpoint
 ) -> None:
-    model.script = busy = _Holding("work for the user")
+    model.script = busy = Holding("work for the user")
     pi.prompt("work for the user")
     busy.begun()
     later = lead.send("builder", "later", delivery="followUp")["id"]
@@ -89,7 +87,7 @@ def test_a_steer_goes_into_the_turn_of_the_user_and_the_others_wait_until_it_res
     busy.go()
     assert lead.wait(now)["reply"]["content"] == "answer to now"
     assert lead.wait(later)["reply"]["content"] == "answer to later"
-    order = [_bodies(one.conversation) for one in model.requests]
+    order = [texts(one.conversation) for one in model.requests]
     assert [bodies[-1] for bodies in order if bodies] == ["now", "later"]
 
 
@@ -111,7 +109,7 @@ def test_with_our_mcp_server_in_its_settings_too_the_session_is_one_agent_with_e
 def test_a_turn_that_fails_leaves_its_request_unanswered_and_the_next_one_is_worked_on(
     pi: Pi, lead: Agent, model: Endpoint
 ) -> None:
-    model.script = held = _Holding("this one")
+    model.script = held = Holding("this one")
     failed = lead.send("builder", "this one")["id"]
     held.begun()
     _until(lambda: lead.get(failed)["status"] == "delivered", lead, failed)
@@ -125,7 +123,7 @@ def test_a_turn_that_fails_leaves_its_request_unanswered_and_the_next_one_is_wor
 def test_after_kill_9_in_a_turn_the_next_session_is_the_same_agent_and_replies_once(
     hub: HubProcess, lead: Agent, arrivals: Stream, model: Endpoint, tmp_path: Path
 ) -> None:
-    model.script = held = _Holding(BODY)
+    model.script = held = Holding(BODY)
     with Pi(tmp_path / "user", hub, model) as first:
         agent = _arrived(arrivals)
         sent = lead.send("builder", BODY)["id"]
@@ -144,7 +142,7 @@ def test_after_kill_9_in_a_turn_the_next_session_is_the_same_agent_and_replies_o
 def test_an_answer_that_the_hub_was_not_there_to_take_is_sent_when_it_is_back(
     hub: HubProcess, pi: Pi, lead: Agent, arrivals: Stream, model: Endpoint
 ) -> None:
-    model.script = held = _Holding(BODY)
+    model.script = held = Holding(BODY)
     sent = lead.send("builder", BODY)["id"]
     held.begun()
     _until(lambda: lead.get(sent)["status"] == "delivered", lead, sent)
@@ -166,7 +164,7 @@ def test_of_two_sessions_with_one_name_the_second_gets_another_and_each_its_own_
     with Pi(tmp_path / "other", hub, model):
         while not (other := arrivals.next("presence").data["agent"])["name"].startswith("builder-"):
             pass
-        model.script = lambda conversation: Answer(f"answer to {_bodies(conversation)[-1]}")
+        model.script = lambda conversation: Answer(f"answer to {texts(conversation)[-1]}")
         sent = [lead.send(name, f"for {name}")["id"] for name in (other["name"], "builder")]
         replies = [lead.wait(one)["reply"]["content"] for one in sent]
     assert replies == [f"answer to for {other['name']}", "answer to for builder"]
@@ -184,7 +182,7 @@ def test_an_answer_that_is_too_long_is_cut_and_says_so(pi: Pi, lead: Agent, mode
 def test_a_request_that_was_withdrawn_while_it_waited_never_reaches_the_model(
     pi: Pi, lead: Agent, model: Endpoint
 ) -> None:
-    model.script = busy = _Holding("first of all")
+    model.script = busy = Holding("first of all")
     lead.send("builder", "first of all")
     busy.begun()
     withdrawn = lead.send("builder", "not any more")["id"]
@@ -291,28 +289,3 @@ def _until(holds: Callable[[], bool], lead: Agent, message_id: str) -> None:
 
 def _facts(lead: Agent, message_id: str) -> list[str]:
     return [fact["fact"] for fact in lead.call("GET", f"/v1/messages/{message_id}/trail").json["facts"]]
-
-
-class _Holding:
-    """A model that answers with the newest body; with one that holds `text` it begins, and ends when it may `go`."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._begun, self._go = threading.Event(), threading.Event()
-
-    def __call__(self, conversation: Conversation) -> Answer:
-        body = (_bodies(conversation) or [conversation.asked])[-1]
-        if self._text in body:
-            self._begun.set()
-            self._go.wait(PATIENCE_S)
-        return Answer(f"answer to {body}")
-
-    def begun(self) -> None:
-        assert self._begun.wait(PATIENCE_S), "the model was not asked"
-
-    def go(self) -> None:
-        self._go.set()
-
-
-def _bodies(conversation: Conversation) -> list[str]:
-    return MARKED.findall(conversation.asked)

@@ -1,6 +1,7 @@
 """Claude Code under `kxm agent worker`: requests in order, and exactly one reply whatever is killed."""
 
 import shlex
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from tests.clients.claude import Claude
 from tests.clients.install import CLAUDE
 from tests.clients.model.conversation import Answer, Call, Rule, Rules, call, say
 from tests.clients.model.endpoint import Endpoint
-from tests.clients.test_pi_extension import _bodies, _Holding
+from tests.clients.model.holding import Holding, texts
 from tests.clients.test_worker_pi import BODY, ask
 from tests.clients.worker import Worker, facts, kill, until
 from tests.hub_process import Agent, HubProcess, Project
@@ -55,7 +56,7 @@ def test_a_request_becomes_a_turn_and_its_settled_answer_is_the_reply(
 def test_the_three_delivery_modes_come_in_order_and_after_kill_9_each_has_exactly_one_reply(
     worker: Worker, lead: Agent, model: Endpoint
 ) -> None:
-    model.script = busy = _Holding("first of all")
+    model.script = busy = Holding("first of all")
     sent = [ask(lead, "first of all")]
     busy.begun()
     bodies = ["nextTurn one", "followUp one", "steer one", "steer two"]
@@ -68,7 +69,7 @@ def test_the_three_delivery_modes_come_in_order_and_after_kill_9_each_has_exactl
     busy.go()
     replies = [lead.wait(one)["reply"]["content"] for one in sent]
     assert replies == [f"answer to {body}" for body in ["first of all", *bodies]]
-    order = [_bodies(one.conversation)[-1] for one in model.requests]
+    order = [texts(one.conversation)[-1] for one in model.requests]
     assert order == ["first of all", *bodies[2:], "first of all", bodies[1], bodies[0]]
     assert all(facts(lead, one).count("replied") == 1 for one in sent)
     worker.until("worker_starting", resumes=True)
@@ -77,7 +78,7 @@ def test_the_three_delivery_modes_come_in_order_and_after_kill_9_each_has_exactl
 def test_a_supervisor_that_is_killed_leaves_no_session_and_the_next_one_replies_once(
     tmp_path: Path, hub: HubProcess, lead: Agent, model: Endpoint
 ) -> None:
-    model.script = held = _Holding(BODY)
+    model.script = held = Holding(BODY)
     with claude_worker(tmp_path / "user", hub, model) as first:
         sent = ask(lead)
         held.begun()
@@ -137,7 +138,7 @@ def test_what_it_sends_carries_its_chain_and_the_reply_is_told_in_a_turn_of_its_
 def test_a_stop_aborts_the_turn_and_the_next_start_takes_the_request_up_again(
     tmp_path: Path, hub: HubProcess, lead: Agent, model: Endpoint
 ) -> None:
-    model.script = held = _Holding(BODY)
+    model.script = held = Holding(BODY)
     with claude_worker(tmp_path / "user", hub, model) as first:
         sent = ask(lead)
         held.begun()
@@ -149,3 +150,17 @@ def test_a_stop_aborts_the_turn_and_the_next_start_takes_the_request_up_again(
     held.go()
     with claude_worker(tmp_path / "user", hub, model):
         assert lead.wait(sent)["reply"]["content"] == f"answer to {BODY}"
+
+
+def test_a_session_whose_history_is_gone_is_begun_anew_once(
+    tmp_path: Path, hub: HubProcess, lead: Agent, model: Endpoint
+) -> None:
+    client = Claude(tmp_path / "user", hub, model, {"agent_name": "builder", "project": "shop"})
+    for number in (1, 2):
+        with claude_worker(tmp_path / "user", hub, model) as worker:
+            sent = ask(lead, f"number {number}")
+            assert lead.wait(sent)["status"] == "replied"
+        shutil.rmtree(client.config / "projects")
+    worker.until("worker_starting", resumes=True)
+    worker.until("worker_continue_fallback", scope="default")
+    worker.until("worker_starting", resumes=False)

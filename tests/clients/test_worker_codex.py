@@ -1,6 +1,7 @@
 """Codex under `kxm agent worker`: a steer goes into the running turn, and each request has exactly one reply."""
 
 import shlex
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from tests.clients.codex import Codex
 from tests.clients.install import CODEX
 from tests.clients.model.conversation import Answer, Call, Rule, Rules, call, say
 from tests.clients.model.endpoint import Endpoint
-from tests.clients.test_pi_extension import _bodies, _Holding
+from tests.clients.model.holding import Holding, texts
 from tests.clients.test_worker_pi import BODY, ask
 from tests.clients.worker import Worker, facts, kill, until
 from tests.hub_process import Agent, HubProcess, Project
@@ -56,7 +57,7 @@ def test_a_steer_goes_into_the_running_turn_and_the_others_wait_for_its_end(
     worker: Worker, shop: Project, lead: Agent, model: Endpoint
 ) -> None:
     boss = shop.register("boss")
-    model.script = busy = _Holding("first of all")
+    model.script = busy = Holding("first of all")
     sent = [ask(lead, "first of all")]
     busy.begun()
     sent.append(ask(lead, "later", "nextTurn"))
@@ -69,7 +70,7 @@ def test_a_steer_goes_into_the_running_turn_and_the_others_wait_for_its_end(
     assert boss.wait(now)["reply"]["content"] == "answer to stop and do this"
     assert lead.wait(sent[0])["reply"]["content"] == "answer to stop and do this", "one turn has one answer"
     assert [lead.wait(one)["reply"]["content"] for one in sent[1:]] == ["answer to later", "answer to then"]
-    turns = [_bodies(one.conversation) for one in model.requests]
+    turns = [texts(one.conversation) for one in model.requests]
     assert turns[:2] == [["first of all"], ["first of all", "stop and do this"]]
     assert [turn[-1] for turn in turns[2:]] == ["then", "later"]
     assert "goes to boss and to lead by itself" in model.requests[1].conversation.asked
@@ -78,7 +79,7 @@ def test_a_steer_goes_into_the_running_turn_and_the_others_wait_for_its_end(
 def test_after_kill_9_in_a_steered_turn_each_request_has_exactly_one_reply(
     worker: Worker, lead: Agent, model: Endpoint
 ) -> None:
-    model.script = busy = _Holding("first of all")
+    model.script = busy = Holding("first of all")
     sent = [ask(lead, "first of all")]
     busy.begun()
     until(lambda: lead.get(sent[0])["status"] == "delivered", lead, sent[0])
@@ -96,7 +97,7 @@ def test_after_kill_9_in_a_steered_turn_each_request_has_exactly_one_reply(
 def test_a_supervisor_that_is_killed_leaves_no_session_and_the_next_one_replies_once(
     tmp_path: Path, hub: HubProcess, lead: Agent, model: Endpoint
 ) -> None:
-    model.script = held = _Holding(BODY)
+    model.script = held = Holding(BODY)
     with codex_worker(tmp_path / "user", hub, model) as first:
         sent = ask(lead)
         held.begun()
@@ -155,7 +156,7 @@ def test_what_it_sends_carries_its_chain_and_the_reply_is_told_in_a_turn_of_its_
 def test_a_stop_aborts_the_turn_and_the_next_start_takes_the_request_up_again(
     tmp_path: Path, hub: HubProcess, lead: Agent, model: Endpoint
 ) -> None:
-    model.script = held = _Holding(BODY)
+    model.script = held = Holding(BODY)
     with codex_worker(tmp_path / "user", hub, model) as first:
         sent = ask(lead)
         held.begun()
@@ -167,3 +168,17 @@ def test_a_stop_aborts_the_turn_and_the_next_start_takes_the_request_up_again(
     held.go()
     with codex_worker(tmp_path / "user", hub, model):
         assert lead.wait(sent)["reply"]["content"] == f"answer to {BODY}"
+
+
+def test_a_session_whose_history_is_gone_is_begun_anew_once(
+    tmp_path: Path, hub: HubProcess, lead: Agent, model: Endpoint
+) -> None:
+    client = Codex(tmp_path / "user", hub, model)
+    for number in (1, 2):
+        with codex_worker(tmp_path / "user", hub, model) as worker:
+            sent = ask(lead, f"number {number}")
+            assert lead.wait(sent)["status"] == "replied"
+        shutil.rmtree(client.config / "sessions")
+    worker.until("worker_starting", resumes=True)
+    worker.until("worker_continue_fallback", scope="default")
+    worker.until("worker_starting", resumes=False)

@@ -10,7 +10,7 @@ import pytest
 from tests.client.scripted_hub import Reply, ScriptedHub, message, stream
 from tests.clients.model.conversation import Answer
 from tests.clients.model.endpoint import Endpoint
-from tests.clients.test_pi_extension import _bodies
+from tests.clients.model.holding import texts
 from tests.clients.test_worker_pi import pi_worker
 from tests.clients.worker import Worker
 from tests.hub_process import HubProcess
@@ -28,7 +28,7 @@ def a_request(number: int, run: str | None) -> dict[str, Any]:
 async def test_each_run_has_its_own_session_and_its_requests_stay_queued_while_pi_swaps_to_it(
     tmp_path: Path, hub: HubProcess, model: Endpoint
 ) -> None:
-    model.script = lambda conversation: Answer(f"answer to {_bodies(conversation)[-1]}")
+    model.script = lambda conversation: Answer(f"answer to {texts(conversation)[-1]}")
     requests = [a_request(1, None), a_request(2, RUNS[0]), a_request(3, RUNS[1]), a_request(4, RUNS[0])]
     async with ScriptedHub() as server:
         server.script("GET /v1/agents/agt_1/inbox", Reply(200, {"messages": requests}))
@@ -55,7 +55,7 @@ async def test_each_run_has_its_own_session_and_its_requests_stay_queued_while_p
     assert routed == [RUNS[0], RUNS[1], RUNS[0]]
     assert [event["scope"] for event in events if event["event"] == "worker_session_evicted"] == [RUNS[0], RUNS[1]]
     turns = [one.conversation for one in model.requests]
-    assert [_bodies(turn) for turn in turns] == [["body 1"], ["body 2"], ["body 3"], ["body 4"]]
+    assert [texts(turn) for turn in turns] == [["body 1"], ["body 2"], ["body 3"], ["body 4"]]
     assert all("body 1" not in turn.everything for turn in turns[1:])
     assert _kept(hub) == ["default", "runs", f"runs/{RUNS[0]}"]
 

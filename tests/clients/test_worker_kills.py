@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.clients.model.endpoint import Endpoint
-from tests.clients.test_pi_extension import _Holding
+from tests.clients.model.holding import Holding
 from tests.clients.test_worker_pi import ask, pi_worker
 from tests.clients.worker import Worker, facts, kill
 from tests.hub_process import HubProcess, Project
@@ -56,7 +56,7 @@ def test_whatever_is_killed_whenever_each_request_has_exactly_one_reply(machine:
     sent: list[str] = []
     for number in range(KILLS):
         body = f"request {number} of the campaign"
-        model.script = held = _Holding(body)
+        model.script = held = Holding(body)
         sent.append(ask(machine.lead, body, chance.choice(["steer", "followUp", "nextTurn"])))
         held.begun()
         begin = chance.random() < 0.5

@@ -10,7 +10,7 @@ import pytest
 from tests.clients.install import PI
 from tests.clients.model.conversation import Answer, Call, Rule, Rules, call, say
 from tests.clients.model.endpoint import Endpoint
-from tests.clients.test_pi_extension import _bodies, _Holding
+from tests.clients.model.holding import Holding, texts
 from tests.clients.worker import Worker, facts, kill, until
 from tests.hub_process import Agent, HubProcess, Project, environment
 
@@ -78,7 +78,7 @@ def test_a_request_becomes_a_turn_and_its_settled_answer_is_the_reply(
 def test_the_three_delivery_modes_come_in_order_and_after_kill_9_each_has_exactly_one_reply(
     worker: Worker, lead: Agent, model: Endpoint
 ) -> None:
-    model.script = busy = _Holding("first of all")
+    model.script = busy = Holding("first of all")
     sent = [ask(lead, "first of all")]
     busy.begun()
     for delivery in ("nextTurn", "followUp", "steer"):
@@ -93,24 +93,18 @@ def test_the_three_delivery_modes_come_in_order_and_after_kill_9_each_has_exactl
     replies = [lead.wait(one)["reply"]["content"] for one in sent]
     bodies = ["nextTurn one", "nextTurn two", "followUp one", "followUp two", "steer one", "steer two"]
     assert replies == [f"answer to {body}" for body in ["first of all", *bodies]]
-    order = [_bodies(one.conversation)[-1] for one in model.requests]
+    order = [texts(one.conversation)[-1] for one in model.requests]
     # What the killed one was at is a followUp like others, and older than they are.
     assert order == ["first of all", *bodies[4:], "first of all", *bodies[2:4], *bodies[:2]]
-    assert "was begun before" in next(one for one in model.requests[1:] if BODY_FIRST in last(one)).conversation.asked
+    again = next(one for one in model.requests[1:] if texts(one.conversation)[-1] == "first of all")
+    assert "was begun before" in again.conversation.asked
     assert all(facts(lead, one).count("replied") == 1 for one in sent)
-
-
-BODY_FIRST = "first of all"
-
-
-def last(asked: object) -> str:
-    return _bodies(asked.conversation)[-1]  # type: ignore[attr-defined]
 
 
 def test_a_supervisor_that_is_killed_leaves_no_session_and_the_next_one_replies_once(
     tmp_path: Path, hub: HubProcess, lead: Agent, model: Endpoint
 ) -> None:
-    model.script = held = _Holding(BODY)
+    model.script = held = Holding(BODY)
     with pi_worker(tmp_path / "user", hub, model) as first:
         sent = ask(lead)
         held.begun()
@@ -129,7 +123,7 @@ def test_a_supervisor_that_is_killed_leaves_no_session_and_the_next_one_replies_
 def test_an_answer_that_the_hub_was_not_there_to_take_is_sent_by_the_next_supervisor_without_a_turn(
     tmp_path: Path, hub: HubProcess, lead: Agent, model: Endpoint
 ) -> None:
-    model.script = held = _Holding(BODY)
+    model.script = held = Holding(BODY)
     with pi_worker(tmp_path / "user", hub, model) as first:
         sent = ask(lead)
         held.begun()
@@ -163,6 +157,8 @@ def test_when_the_provider_fails_the_next_model_gets_the_same_request(
         worker.until("worker_starting", model="scripted/spare", resumes=True)
     assert record["reply"]["content"] == "from the spare"
     assert facts(lead, sent).count("replied") == 1
+    notes = lead.call("GET", f"/v1/messages/{sent}/notes").json["notes"]
+    assert [note["content"] for note in notes] == ["The model failed (quota); the turn is run again."]
 
 
 def test_a_tool_that_does_not_come_back_ends_the_session_and_the_request_is_done_again(
@@ -197,7 +193,7 @@ def test_what_it_sends_for_a_request_carries_its_chain_and_the_reply_is_told_in_
 def test_a_stop_aborts_the_turn_and_the_next_start_takes_the_request_up_again(
     tmp_path: Path, hub: HubProcess, lead: Agent, model: Endpoint
 ) -> None:
-    model.script = held = _Holding(BODY)
+    model.script = held = Holding(BODY)
     with pi_worker(tmp_path / "user", hub, model) as first:
         sent = ask(lead)
         held.begun()

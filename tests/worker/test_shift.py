@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from peerline.client.records import Message
+from peerline.worker.ending import End
 from peerline.worker.frames import Frames
 from peerline.worker.happenings import Began, Declined, Happening, Ready, Settled, ToolBegan
 from peerline.worker.plan import Plan
-from peerline.worker.shift import End, Shift
+from peerline.worker.shift import Shift
 from tests.worker.records import asked
 
 pytestmark = pytest.mark.anyio
@@ -79,6 +80,7 @@ class Tray:
         self.turn_begun = asyncio.Event()
         self.answers: list[tuple[list[str], str]] = []
         self.back: list[tuple[str, bool]] = []
+        self.notes: list[tuple[str, str]] = []
 
     def steer_waits(self) -> bool:
         return any(one.delivery == "steer" for one in self.waiting)
@@ -100,6 +102,9 @@ class Tray:
 
     def answered(self, messages: list[Message], text: str) -> None:
         self.answers.append(([one.id for one in messages], text))
+
+    def note(self, messages: list[Message], text: str) -> None:
+        self.notes += [(one.id, text) for one in messages]
 
     def put_back(self, work: Message, *, lost: bool) -> None:
         self.back.append((work.id, lost))
@@ -131,6 +136,7 @@ def a_shift(puppet: Puppet, tray: Tray, clock: Clock, *, scope: str = "default",
         scope=scope,
         on_ready=lambda session: None,
         log=lambda event, **members: events.append(event),
+        complain=events.append,
         now=clock,
     )
 
@@ -165,6 +171,7 @@ async def test_a_provider_failure_answers_nothing_and_is_not_held_against_the_re
     ending = await working
     assert (ending.end, ending.detail) == (End.PROVIDER, "quota")
     assert (tray.back, tray.answers) == ([("msg_1", False)], [])
+    assert tray.notes == [("msg_1", "The model failed (quota); the turn is run again.")]
 
 
 async def test_a_steer_goes_into_the_turn_that_is_under_way_and_both_get_its_answer() -> None:

@@ -20,6 +20,7 @@ from peerline.worker.waiting import Waiting
 FIRST_S: Final = 0.25
 LONGEST_S: Final = 30.0
 UNREAD: Final = 20
+NOTED: Final = 10_000
 # Of these the next try, or the next registration, may be free.
 CURABLE: Final = (*PASSING, OutcomeUnknown, Unproven, DuplicateAgentName)
 
@@ -47,6 +48,7 @@ class Desk:
         self._binding, self._adapter, self._news, self._world = binding, adapter, news, world
         self._waiting = Waiting()
         self._ended: dict[str, Message] = {}
+        self._noted: set[tuple[str, str]] = set()
         self._hub: AsyncHub | None = None
         self._here = asyncio.Event()
         self._running: set[asyncio.Task[None]] = set()
@@ -133,6 +135,13 @@ class Desk:
         for message_id in ids:
             self._keep(self._reply(message_id, answer))
 
+    def note(self, messages: Iterable[Message], text: str) -> None:
+        """Tell who waits for these how it stands, each thing once."""
+        for message in messages:
+            if (message.id, text) not in self._noted and len(self._noted) < NOTED:
+                self._noted.add((message.id, text))
+                self._keep(self._note(message.id, text))
+
     def put_back(self, work: Work, *, lost: bool) -> None:
         """It was not finished."""
         if isinstance(work, Message):
@@ -160,6 +169,9 @@ class Desk:
     async def _reply(self, message_id: str, text: str) -> None:
         await self._asked(lambda hub: hub.reply(message_id, text))
         self._binding.sent(message_id)
+
+    async def _note(self, message_id: str, text: str) -> None:
+        await self._asked(lambda hub: hub.note(message_id, text))
 
     def _fact(self, message_id: str, fact: Reported) -> None:
         async def tell() -> None:

@@ -2,8 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from enum import StrEnum
+from dataclasses import dataclass
 from typing import Any, Final
 
 from peerline.client.records import Message
@@ -12,47 +11,15 @@ from peerline.worker import happenings as h
 from peerline.worker.affinity import scope as scope_of
 from peerline.worker.child import Child
 from peerline.worker.desk import Desk, Outcomes, Work
+from peerline.worker.ending import End, Ending
 from peerline.worker.harness import Harness
 from peerline.worker.plan import Plan
 from peerline.worker.seat import Seat
+from peerline.worker.turn import Turn
 from peerline.worker.watchdog import Watchdog
 
 NOTICE: Final = "kxm-notice"
 DECLINES: Final = 3
-
-
-class End(StrEnum):
-    """Why a harness's life ended."""
-
-    EXITED = "exited"  # by itself
-    STOPPED = "stopped"  # we were asked to
-    PROVIDER = "provider_failure"
-    TOOL = "tool_timeout"
-    SILENT = "activation_timeout"
-    ROUTED = "routed"  # the next request belongs to another session
-    UNRESUMABLE = "unresumable"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ending:
-    """`detail` names the tool, the failure's class or the next session, as `end` has it."""
-
-    end: End
-    detail: str = ""
-    ready: bool = False
-
-
-@dataclass(slots=True)
-class Turn:
-    """What the harness works on: requests, or the news that our own have ended."""
-
-    work: dict[str, Work]
-    begun: set[str] = field(default_factory=set)
-    handed_in: Millis = 0
-
-    @property
-    def requests(self) -> list[Message]:
-        return [one for key, one in self.work.items() if isinstance(one, Message) and key in self.begun]
 
 
 class _Stop:
@@ -75,7 +42,10 @@ class _Chosen:
 
 
 class Shift:
-    """`news` and `stop` may be called from outside at any time; `work` runs once."""
+    """`news` and `stop` may be called from outside at any time; `work` runs once.
+
+    `complain` gets what the harness says of its faults: foreign text, which no log line may hold.
+    """
 
     def __init__(
         self,
@@ -88,8 +58,10 @@ class Shift:
         scope: str,
         on_ready: Callable[[str], None],
         log: Callable[..., None],
+        complain: Callable[[str], None],
         now: Callable[[], Millis],
     ) -> None:
+        self._complain = complain
         self._plan, self._harness, self._child = plan, harness, child
         self._desk, self._seat, self._scope = desk, seat, scope
         self._on_ready, self._log, self._now = on_ready, log, now
@@ -122,7 +94,8 @@ class Shift:
             if self._choosing is not None:
                 self._choosing.cancel()
             await asyncio.wait([task for task in (reading, self._choosing) if task is not None])
-            self._put_back(lost=ending is None or ending.end in (End.EXITED, End.TOOL, End.SILENT))
+            self._put_back(ending)
+            self._give_back_chosen()
             self._seat.at_work_on(())
         return ending
 
@@ -158,7 +131,8 @@ class Shift:
                 self._on_ready(came.session)
                 self._choose()
             case h.Unresumable():
-                return self._ending(End.UNRESUMABLE, came.why)
+                self._complain(f"the session cannot be gone on with: {came.why}")
+                return self._ending(End.UNRESUMABLE)
             case h.Began():
                 self._begun(came.key)
             case h.Declined():
@@ -242,7 +216,8 @@ class Shift:
         turn = self._turn
         if turn is None or key in turn.begun or (work := turn.work.pop(key, None)) is None:
             return
-        self._log("worker_turn_declined", level="warn", key=key, why=why)
+        self._log("worker_turn_declined", level="warn", key=key)
+        self._complain(f"a turn was not taken: {why}")
         self._declined[key] = self._declined.get(key, 0) + 1
         self._desk.put_back(work, lost=self._declined[key] >= DECLINES)
         if not turn.work:
@@ -259,7 +234,8 @@ class Shift:
         if turn is None or not turn.begun:
             return None
         if came.failure is not None:
-            self._log("worker_provider_failure", level="warn", failureClass=came.failure, why=came.why)
+            self._log("worker_provider_failure", level="warn", failureClass=came.failure)
+            self._complain(f"the model failed ({came.failure}): {came.why}")
             return self._ending(End.PROVIDER, came.failure)
         self._turn = None
         for key, work in turn.work.items():
@@ -280,10 +256,18 @@ class Shift:
         self._harness.abort()
         return None
 
-    def _put_back(self, *, lost: bool) -> None:
+    def _put_back(self, ending: Ending | None) -> None:
+        """What was not finished is the next life's; those who wait for it are told why."""
         turn, self._turn = self._turn, None
-        for work in turn.work.values() if turn is not None else ():
-            self._desk.put_back(work, lost=lost)
+        if turn is None:
+            return
+        for work in turn.work.values():
+            self._desk.put_back(work, lost=ending is not None and ending.lost)
+        if ending is not None and (why := ending.told):
+            self._desk.note(turn.requests, why)
+
+    def _give_back_chosen(self) -> None:
+        """What was chosen and not yet handed in."""
         while not self._mail.empty():
             if isinstance(left := self._mail.get_nowait(), _Chosen) and left.work is not None:
                 self._desk.put_back(left.work, lost=False)

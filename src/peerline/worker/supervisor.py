@@ -5,9 +5,11 @@ import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
+from uuid import UUID
 
 from peerline.client.surroundings import Surroundings
 from peerline.core.errors import Conflict, PeerlineError
+from peerline.core.fence import visible
 from peerline.core.ids import Millis
 from peerline.worker import leftovers
 from peerline.worker.binding import Binding
@@ -15,20 +17,19 @@ from peerline.worker.child import Child
 from peerline.worker.claim import Claim
 from peerline.worker.claude import Claude
 from peerline.worker.codex import Codex
+from peerline.worker.course import Course
 from peerline.worker.desk import Desk
+from peerline.worker.ending import End, Ending
 from peerline.worker.files import Files
 from peerline.worker.harness import Harness
 from peerline.worker.link import Link
-from peerline.worker.models import Models
 from peerline.worker.pi import Pi
 from peerline.worker.place import Place
 from peerline.worker.plan import DEFAULT_SCOPE, Launch, Plan
-from peerline.worker.restarts import Restarts
 from peerline.worker.seat import VARIABLE, Seat
-from peerline.worker.shift import End, Ending, Shift
+from peerline.worker.shift import Shift
 
 HARNESSES: Final[Mapping[str, type[Harness]]] = {"pi": Pi, "claude": Claude, "codex": Codex}
-TOOL_AFTER: Final[Millis] = 1_000
 FINISH_S: Final = 5.0
 KILL_AFTER_S: Final = 5.0
 
@@ -66,12 +67,9 @@ class Supervisor:
         self._binding = Binding(files, plan.harness, max_runs=plan.max_run_sessions, now=wall)
         self._seat = Seat(files, url=place.url, project=place.project)
         self._desk = Desk(self._binding, adapter=f"worker:{plan.harness}", news=self._news, world=world)
-        self._models = Models(plan.models, plan.provider_retry)
-        self._restarts = Restarts(plan.max_restarts)
+        self._course = Course(plan, log)
         self._shift: Shift | None = None
         self._stopping = asyncio.Event()
-        self._wanted = DEFAULT_SCOPE
-        self._first = True
 
     def stop(self) -> None:
         """End in order; may be called more than once."""
@@ -117,26 +115,30 @@ class Supervisor:
 
     async def _lives(self) -> None:
         while not self._stopping.is_set():
-            started = self._now()
-            ending = await self._life()
+            started, launch = self._now(), self._launch()
+            ending = await self._life(launch, self._course.next.scope)
             if self._stopping.is_set():
                 return
-            await self._paused(self._pause(ending, self._now() - started))
+            pause = self._course.after(ending, self._now() - started, resumed=launch.resumes)
+            if pause is None:
+                raise StartedTooOften(f"{self._plan.harness} ended again and again; what it said: {self._errors}")
+            await self._paused(pause)
 
-    async def _life(self) -> Ending:
-        """One start of the harness, and everything until it has ended."""
-        scope = self._wanted
-        known = self._binding.session(scope)
-        resumes = known is not None and (self._plan.resume_first if self._first else self._plan.resume)
-        self._first = False
-        launch = Launch(
-            session=known if known is not None and resumes else _uuid(self._world.entropy(16)),
-            resumes=resumes,
-            model=self._models.current,
-            label=f"{self._plan.name}@{DEFAULT_SCOPE if scope == DEFAULT_SCOPE else scope[4:12]}",
-            sessions=self._files.sessions(scope),
+    def _launch(self) -> Launch:
+        """The next start."""
+        chosen = self._course.next
+        known = self._binding.session(chosen.scope) if chosen.resumes else None
+        return Launch(
+            session=known or str(UUID(bytes=self._world.entropy(16), version=4)),
+            resumes=known is not None,
+            model=chosen.model,
+            label=f"{self._plan.name}@{DEFAULT_SCOPE if chosen.scope == DEFAULT_SCOPE else chosen.scope[4:12]}",
+            sessions=self._files.sessions(chosen.scope),
             start=self._world.entropy(8).hex(),
         )
+
+    async def _life(self, launch: Launch, scope: str) -> Ending:
+        """One start of the harness, and everything until it has ended."""
         harness = HARNESSES[self._plan.harness](self._plan, launch, self._seat.path)
         variables = {VARIABLE: self._seat.path, **harness.variables()}
         try:
@@ -153,7 +155,7 @@ class Supervisor:
                 f"{self._plan.harness} could not be started: {error.strerror}: {harness.command()[0]}"
             ) from None
         self._claim.child(child.pid)
-        facts = {"childPid": child.pid, "model": launch.model, "scope": scope, "resumes": resumes}
+        facts = {"childPid": child.pid, "model": launch.model, "scope": scope, "resumes": launch.resumes}
         self._log("worker_starting", **facts)
         shift = self._shift = Shift(
             self._plan,
@@ -164,6 +166,7 @@ class Supervisor:
             scope=scope,
             on_ready=lambda session: self._bind(scope, session),
             log=self._log,
+            complain=self._complain,
             now=self._now,
         )
         if self._stopping.is_set():
@@ -173,7 +176,7 @@ class Supervisor:
         finally:
             self._shift = None
             orderly = await self._end(child)
-        if not orderly or ending.end in (End.EXITED, End.TOOL, End.SILENT):
+        if not orderly or ending.lost:
             self._end_leftovers()
         self._log("worker_exited", end=ending.end.value, exitCode=await child.ended(), detail=ending.detail)
         return ending
@@ -208,37 +211,6 @@ class Supervisor:
         if pids := leftovers.end(self._seat.path):
             self._log("worker_leftovers_ended", level="warn", pids=pids[:20])
 
-    def _pause(self, ending: Ending, uptime: Millis) -> Millis:
-        """How long until the next start.
-
-        Raises:
-            StartedTooOften
-        """
-        match ending.end:
-            case End.ROUTED:
-                self._wanted = ending.detail
-                self._log("worker_session_routed", scope=ending.detail)
-                return 0
-            case End.PROVIDER:
-                pause = self._models.failed()
-                self._log("worker_provider_restart_scheduled", pauseMs=pause, model=self._models.current)
-                return pause
-            case End.TOOL:
-                self._log("worker_tool_timeout", level="warn", tool=ending.detail)
-                self._log("worker_tool_restart_scheduled", pauseMs=TOOL_AFTER)
-                return TOOL_AFTER
-        if not ending.ready and self._binding.session(self._wanted) is not None and ending.end is not End.SILENT:
-            self._log("worker_continue_fallback", level="warn", scope=self._wanted, why=ending.detail)
-            self._binding.forget(self._wanted)
-        again = self._restarts.ended(uptime)
-        if again is None:
-            self._log("worker_restart_limit_reached", level="error", restarts=self._restarts.count)
-            raise StartedTooOften(
-                f"{self._plan.harness} ended {self._restarts.count + 1} times in a row; what it said: {self._errors}"
-            )
-        self._log("worker_restart_scheduled", pauseMs=again, restarts=self._restarts.count)
-        return again
-
     def _bind(self, scope: str, session: str) -> None:
         for gone in self._binding.bind(scope, session):
             self._log("worker_session_evicted", scope=gone)
@@ -260,13 +232,13 @@ class Supervisor:
     def _hub_trouble(self, error: PeerlineError) -> None:
         self._log("worker_hub_trouble", level="warn", code=error.code, error=str(error))
 
+    def _complain(self, text: str) -> None:
+        """Beside what the harness itself complains of."""
+        try:
+            with self._errors.open("a", encoding="utf-8", errors="backslashreplace") as file:
+                file.write(f"kxm agent worker: {visible(text, 400)}\n")
+        except OSError:
+            pass
+
     def _now(self) -> Millis:
         return round(self._world.now() * 1000)
-
-
-def _uuid(entropy: bytes) -> str:
-    """A version 4 UUID of these bytes."""
-    digits = bytearray(entropy)
-    digits[6], digits[8] = digits[6] & 0x0F | 0x40, digits[8] & 0x3F | 0x80
-    text = digits.hex()
-    return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))

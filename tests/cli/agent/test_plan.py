@@ -92,7 +92,7 @@ def test_a_harness_that_ends_again_and_again_is_given_up_with_its_place_of_compl
     ran = Operator(tmp_path).kxm(*words, KXM_PI_COMMAND="sh -c 'echo no key >&2'", KXM_WORKER_MAX_RESTARTS="0")
     code, error, detail = ran.refusal
     assert (code, error) == (1, "worker_restart_limit_reached")
-    assert "pi ended 1 times in a row" in detail
+    assert "pi ended again and again" in detail
     assert Path(detail.partition("what it said: ")[2]).read_text() == "no key\n"
     assert "worker_restart_limit_reached" in ran.stdout
     assert not list(Operator(tmp_path).state.glob("worker-*.pid")), "the claim goes with it"

@@ -20,6 +20,7 @@ from peerline.cli.options import Asked, refused
 from peerline.client.surroundings import Surroundings
 from peerline.core.agent import check_name
 from peerline.core.errors import PeerlineError
+from peerline.core.redaction import redacted
 from peerline.settings import WorkerSettings
 from peerline.worker.claim import Claim
 from peerline.worker.files import Files
@@ -139,7 +140,9 @@ def _teller(log: HubLog, plan: Plan) -> Callable[..., None]:
 
     def tell(event: str, *, level: str = "info", **members: Any) -> None:
         at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        log({"at": at, "level": level, "event": event, "agent": plan.name, "project": plan.project, **members})
+        log(
+            {"at": at, "level": level, "event": event, "agent": plan.name, "project": plan.project, **redacted(members)}
+        )
         log.flush()
 
     return tell

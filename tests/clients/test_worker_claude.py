@@ -155,7 +155,7 @@ def test_a_stop_aborts_the_turn_and_the_next_start_takes_the_request_up_again(
 def test_a_session_whose_history_is_gone_is_begun_anew_once(
     tmp_path: Path, hub: HubProcess, lead: Agent, model: Endpoint
 ) -> None:
-    client = Claude(tmp_path / "user", hub, model, {"agent_name": "builder", "project": "shop"})
+    client = Claude(tmp_path / "user", hub, model, options={"agent_name": "builder", "project": "shop"})
     for number in (1, 2):
         with claude_worker(tmp_path / "user", hub, model) as worker:
             sent = ask(lead, f"number {number}")

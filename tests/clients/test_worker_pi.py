@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,8 +12,9 @@ from tests.clients.install import PI
 from tests.clients.model.conversation import Answer, Call, Rule, Rules, call, say
 from tests.clients.model.endpoint import Endpoint
 from tests.clients.model.holding import Holding, texts
+from tests.clients.pi import EXTENSION
 from tests.clients.worker import Worker, facts, kill, until
-from tests.hub_process import Agent, HubProcess, Project, environment
+from tests.hub_process import PATIENCE_S, Agent, HubProcess, Project, environment
 
 BODY = "Is 7 prime? The body of a request."
 MODELS = ("scripted", "spare")
@@ -231,4 +233,20 @@ def test_a_worker_that_is_there_before_its_hub_waits_for_it_as_one_agent(
         sent = ask(lead)
         assert lead.wait(sent)["reply"]["content"] == "Yes, it is."
         agents = lead.call("GET", "/v1/agents?includeOffline=true").json["agents"]
+    assert sorted(agent["name"] for agent in agents) == ["builder", "lead"]
+
+
+def test_the_package_that_its_user_has_installed_stands_aside(
+    tmp_path: Path, hub: HubProcess, lead: Agent, model: Endpoint
+) -> None:
+    model.script = Rules(Rule("Is 7 prime", (call("kxm_list"), say("Yes, it is."))))
+    worker = pi_worker(tmp_path / "user", hub, model)
+    words = [*PI.command, "install", str(EXTENSION)]
+    subprocess.run(words, cwd=worker.folder, env=dict(worker.environment), check=True, timeout=PATIENCE_S)
+    with worker:
+        sent = ask(lead)
+        assert lead.wait(sent)["reply"]["content"] == "Yes, it is."
+    tools = [name for name in model.requests[0].conversation.tools if name.endswith("kxm_list")]
+    assert tools == ["mcp__kxm__kxm_list"]
+    agents = lead.call("GET", "/v1/agents?includeOffline=true").json["agents"]
     assert sorted(agent["name"] for agent in agents) == ["builder", "lead"]

@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 
 from peerline.core.ulid import Ulids
+from peerline.network.git.address import remote_address
+from peerline.network.git.remote import fetch
+from peerline.network.git.repository import PACKS, open_repository
 from peerline.network.reports import SyncReport
 from peerline.wire.post_file import post_path, write_post
 from tests.network.nodes import Node, founded, node, now, written
@@ -190,3 +193,32 @@ def test_a_joined_line_of_history_is_walked_on_both_sides(pair: tuple[Node, Node
     remote.sh("update-ref", "refs/heads/room/build", merge)
     bert.sync()
     assert sorted(bert.inbox()) == ["left", "only in the merge", "right"]
+
+
+def test_a_card_that_comes_after_its_agents_posts_proves_them(tmp_path: Path, remote: BareRemote) -> None:
+    founded(remote, "bert")
+    anna, bert = node(tmp_path, remote, "anna", "build"), node(tmp_path, remote, "bert", "build")
+    anna.send("am I new here?", "bert")
+    bert.sync()
+    assert [item.failed for item in bert.engine.inbox().items] == [True]
+    anna.sync()
+    anna.engine.initialise()
+    bert.sync()
+    assert [(item.verified, item.failed) for item in bert.engine.inbox().items] == [(True, False)]
+
+
+def test_many_small_packs_are_joined(pair: tuple[Node, Node], remote: BareRemote) -> None:
+    anna, bert = pair
+    for number in range(PACKS + 2):
+        remote.commit("room/build", dict([file_of("anna", f"post {number}")]))
+        remote.sh("update-ref", "refs/heads/room/build", remote.tip("room/build"))
+        fetch(open_repository(bert.folder / "networks" / "net" / "git", remote_address(remote.url), {}), ["room/build"])
+    packs = bert.folder / "networks" / "net" / "git" / "objects" / "pack"
+    assert len(list(packs.glob("*.pack"))) > PACKS
+    bert.sync()
+    assert len(list(packs.glob("*.pack"))) < 10
+    assert len(bert.engine.read("build", limit=None)) == PACKS + 2
+    anna.sync()
+    anna.send("and on", "bert")
+    bert.sync()
+    assert bert.inbox() == ["and on"]

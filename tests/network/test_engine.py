@@ -23,6 +23,7 @@ def pair(tmp_path: Path, remote: BareRemote) -> tuple[Node, Node]:
     return anna, bert
 
 
+@pytest.mark.requirement("RELAY-BETWEEN-MACHINES")
 def test_a_post_reaches_whom_it_mentions_and_nobody_else(tmp_path: Path, remote: BareRemote) -> None:
     founded(remote, "anna", "bert", "cora")
     anna, bert, cora = (node(tmp_path, remote, name, "build") for name in ("anna", "bert", "cora"))
@@ -147,6 +148,7 @@ def test_a_repository_with_other_things_in_it_is_not_taken_for_a_network(tmp_pat
     assert remote.tip("main") == before
 
 
+@pytest.mark.requirement("RELAY-THREAD-INHERITED")
 def test_an_answer_resolves_the_item_for_all_it_was_asked_of(tmp_path: Path, remote: BareRemote) -> None:
     founded(remote, "anna", "bert", "cora")
     anna, bert, cora = (node(tmp_path, remote, name, "build") for name in ("anna", "bert", "cora"))

@@ -219,6 +219,7 @@ def test_another_home_of_the_same_agent_sees_its_posts_without_being_told_of_the
     assert [one.post.body for one in laptop.engine.read("build")] == ["from the desk\n"]
 
 
+@pytest.mark.requirement("RELAY-HOME")
 def test_reads_do_not_need_the_remote(pair: tuple[Node, Node], remote: BareRemote, tmp_path: Path) -> None:
     anna, bert = pair
     anna.send("read me", "bert")

@@ -14,7 +14,6 @@ from peerline.network.authenticity import Verdict
 from peerline.network.clone import Clone
 from peerline.network.git.branches import room_branch
 from peerline.network.git.objects import Objects
-from peerline.network.git.repository import is_ancestor
 from peerline.network.git.walk import FILE, Change, changes
 from peerline.network.reports import Anomaly, Changed, Delivered, Started, SyncReport, Unreadable, Unverified
 from peerline.network.tables.api import Tx
@@ -60,13 +59,12 @@ class Arrivals:
         if known.cursor == new:
             return
         old = known.cursor
-        rewritten = old is not None and not is_ancestor(self._clone.git, old, new)
+        base = old if self._here(old) else None
+        parents: set[str] = set()
+        self._walk(new, base, parents, first=old is None)
+        rewritten = old is not None and old not in parents
         if rewritten:
-            present = self._here(old)
-            self._walk(new, old if present else None, first=False)
             self._missed(new, old)
-        else:
-            self._walk(new, old, first=old is None)
 
         def move(tx: Tx) -> None:
             tx.branches.set(self._branch, cursor=new, trouble=None)
@@ -78,12 +76,12 @@ class Arrivals:
         self._clone.around.probe("examined")
 
     def _here(self, commit: str | None) -> bool:
-        return commit is not None and self._clone.git.succeeds("cat-file", "-e", f"{commit}^{{commit}}")
+        return commit is not None and self._objects.has(commit)
 
-    def _walk(self, new: str, old: str | None, *, first: bool) -> None:
+    def _walk(self, new: str, old: str | None, parents: set[str], *, first: bool) -> None:
         if old is not None:
             self._plan(self._objects.named(f"{old}:{seal_transaction_path(self._room)}", FILE_BYTES))
-        todo = changes(self._clone.git, new, old)
+        todo = changes(self._clone.git, new, old, parents)
         while batch := list(islice(todo, _BATCH)):
             for part in self._read(batch):
                 self._store(part, first)

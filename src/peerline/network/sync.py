@@ -10,7 +10,7 @@ from peerline.network.examination import Examination
 from peerline.network.git.branches import MAIN, room_branch, room_of
 from peerline.network.git.errors import GitFailed, RemoteFailed
 from peerline.network.git.remote import fetch, heads
-from peerline.network.git.repository import is_damaged, seen_tips
+from peerline.network.git.repository import is_damaged, join_packs, seen_tips
 from peerline.network.outbox import Outbox
 from peerline.network.reports import Anomaly, Discovered, Flushed, SyncReport
 from peerline.network.tables.api import Tx
@@ -73,6 +73,7 @@ def _sync(clone: Clone, rooms: Collection[str], report: SyncReport, limit_s: flo
             report.troubles.clear()
             _take(clone, wanted, there, report, limit_s)
     clone.file.write(lambda tx: _done(tx, clone, report))
+    join_packs(clone.git)
 
 
 def _take(clone: Clone, wanted: list[str], there: dict[str, str], report: SyncReport, limit_s: float | None) -> None:

@@ -11,9 +11,9 @@ from peerline.network.git.errors import Contended, GitFailed, RemoteFailed, Remo
 from peerline.network.git.objects import Objects
 from peerline.network.git.remote import Move, fetch, heads
 from peerline.network.git.remote import push as push_moves
-from peerline.network.git.repository import is_ancestor, open_repository, seen_tips
+from peerline.network.git.repository import open_repository, seen_tips
 from peerline.network.git.runner import Git
-from peerline.network.git.walk import changes, tree_changes
+from peerline.network.git.walk import changes, contains, tree_changes
 from tests.network.remotes import BareRemote
 
 ANNA = Author("Anna", "anna@example.test")
@@ -125,9 +125,13 @@ def test_a_rewritten_branch_is_fetched_and_known_to_be_no_descendant(
     new = remote.put_tree(ROOM, remote.tree({}), orphan=True)
     assert fetch(here, [ROOM]) == {}
     assert seen_tips(here) == {ROOM: new}
-    assert is_ancestor(here, old, grown)
-    assert not is_ancestor(here, grown, new)
-    assert not is_ancestor(here, "1" * 40, new)
+    assert contains(here, grown, old)
+    assert not contains(here, new, grown)
+    assert not contains(here, new, "1" * 40)
+    for tip, base, built_on_it in ((grown, old, True), (new, grown, False)):
+        parents: set[str] = set()
+        list(changes(here, tip, base, parents))
+        assert (base in parents) is built_on_it
 
 
 def test_a_branch_that_cannot_be_taken_keeps_no_other_away(clone: Callable[[str], Git], remote: BareRemote) -> None:

@@ -89,6 +89,8 @@ def git_environment(environ: Mapping[str, str], config: Path, protocol: str, *, 
         "GIT_ATTR_NOSYSTEM": "1",
         "GIT_NO_REPLACE_OBJECTS": "1",
         "GIT_NO_LAZY_FETCH": "1",
+        "GIT_DEFAULT_REF_FORMAT": "files",
+        "GIT_DEFAULT_HASH": "sha1",
         "GIT_ALLOW_PROTOCOL": protocol,
         "GIT_CONFIG_COUNT": str(len(SETTINGS)),
     }

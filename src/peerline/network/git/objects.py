@@ -43,6 +43,13 @@ class Objects:
             return None
         return next(self.blobs([found[0]], at_most))[1]
 
+    def has(self, oid: str) -> bool:
+        """Whether the object is here.
+
+        Raises: GitFailed
+        """
+        return not self._ask([f"info {oid}"])[0].endswith(" missing")
+
     def close(self) -> None:
         if self._process is not None:
             end(self._process)

@@ -16,7 +16,7 @@ PATH_BYTES: Final = 1_024  # ours have fewer than 200
 _TOKEN_BYTES: Final = 8 << 20
 _LOG: Final = (
     "log", "--reverse", "--topo-order", "-m", "--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff",
-    "--no-textconv", "--format=%x01%H%x00%ae%x00%ct",
+    "--no-textconv", "--format=%x01%H%x00%ae%x00%P",
 )  # fmt: skip
 _DIFF_TREE: Final = (
     "diff-tree", "-r", "--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv",
@@ -37,10 +37,19 @@ class Change:
     path: str | None
 
 
-def changes(git: Git, new: str, old: str | None = None) -> Iterator[Change]:
+def contains(git: Git, new: str, old: str) -> bool:
+    """Whether `new` was built on `old`; False too when `old` isn't here any more.
+
+    Raises: GitFailed
+    """
+    return new == old or git.succeeds("merge-base", "--is-ancestor", old, new)
+
+
+def changes(git: Git, new: str, old: str | None = None, parents: set[str] | None = None) -> Iterator[Change]:
     """Every change in the commits that `new` has and `old` has not, parents before children.
 
-    A commit that joins two lines is compared with each, so that the same path can come twice.
+    A commit that joins two lines is compared with each, so that the same path can come twice. `parents` takes up the
+    parents of all these commits: `old` is among them if, and only if, `new` was built on it.
 
     Raises:
         GitFailed: a commit isn't here.
@@ -55,7 +64,10 @@ def changes(git: Git, new: str, old: str | None = None) -> Iterator[Change]:
             if token.startswith(b"\x01"):
                 commit = token[1:].decode()
                 email = next(tokens, b"").decode("utf-8", "replace")
-                next(tokens, b"")
+                if parents is not None:
+                    parents.update(next(tokens, b"").decode("ascii", "replace").split(" "))
+                else:
+                    next(tokens, b"")
             elif token.startswith(b":"):
                 words = token.decode("ascii", "replace").split(" ")
                 path = next(tokens, b"")

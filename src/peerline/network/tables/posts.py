@@ -102,6 +102,24 @@ class PostTable:
         """An own post came back from the remote."""
         self._sql.run("UPDATE post SET live = 1, email = :email WHERE seq = :seq", seq=seq, email=email)
 
+    def unproved(self, sender: str, limit: int) -> list[Stored]:
+        """Its newest posts of which the author could not be proved."""
+        rows = self._sql.rows(
+            _SELECT + "WHERE p.sender = :sender AND p.failed = 1 ORDER BY p.seq DESC LIMIT :limit",
+            sender=sender,
+            limit=limit,
+        )
+        return _all(rows)
+
+    def judge(self, seq: int, verdict: Verdict) -> None:
+        self._sql.run(
+            "UPDATE post SET verified = :verified, failed = :failed, reason = :reason WHERE seq = :seq",
+            seq=seq,
+            verified=int(verdict.verified),
+            failed=int(verdict.failed),
+            reason=verdict.reason,
+        )
+
     def shape(self, room: str, thread: str | None = None) -> list[tuple[str, str | None, int]]:
         """Id, parent and number of every live post of the room: enough to put them in order."""
         rows = self._sql.rows(

@@ -13,7 +13,7 @@ from mcp.types import CallToolResult, TextContent
 
 from peerline.core.fence import unrender
 from peerline.wire.tools import ALL, CORE
-from tests.hub_process import Agent, HubProcess, Project
+from tests.hub_process import PATIENCE_S, Agent, HubProcess, Project
 
 pytestmark = pytest.mark.anyio
 eras = pytest.mark.parametrize(("mode", "version"), [("auto", "2026-07-28"), ("legacy", "2025-11-25")])
@@ -271,6 +271,18 @@ def test_a_hub_that_stops_frees_the_names_for_the_next(start_hub: Callable[..., 
     assert hub.errors == ""
     hub.start()
     assert presence(lead)["me"] == "offline"
+
+
+def test_a_hub_that_stops_ends_open_streams(start_hub: Callable[..., HubProcess]) -> None:
+    hub = start_hub()
+    project = Project(hub, "shop", hub.admin)
+    opened = hub.call("POST", "/mcp?project=shop&agent=me", INITIALIZE, project.bearer | ACCEPT)
+    session = {"mcp-session-id": opened.header("mcp-session-id") or ""}
+    with hub.stream("/mcp?project=shop&agent=me", project.bearer | ACCEPT | session) as stream:
+        assert (stream.status, stream.header("content-type")) == (200, "text/event-stream")
+        hub.process.terminate()
+        assert hub.process.wait(timeout=PATIENCE_S) == 0
+    assert hub.errors == ""
 
 
 def presence(agent: Agent) -> dict[str, str]:

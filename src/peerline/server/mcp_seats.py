@@ -250,14 +250,18 @@ class Seats:
         del self._seats[place]
         return True
 
+    async def sweep(self) -> None:
+        """Let who is silent for long go offline, and hold the claims of the others."""
+        for seat in list(self._seats.values()):
+            if seat.idle_s >= IDLE_S:
+                await seat.leave()
+            else:
+                await seat.keep_claims()
+
     async def _look(self) -> None:
         while True:
             await self._world.sleep(LOOK_S)
-            for seat in list(self._seats.values()):
-                if seat.idle_s >= IDLE_S:
-                    await seat.leave()
-                else:
-                    await seat.keep_claims()
+            await self.sweep()
 
 
 def _place(wanted: Wanted) -> tuple[str, str]:

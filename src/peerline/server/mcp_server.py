@@ -53,8 +53,10 @@ class McpServer:
             max_request_body_size=BODY_BYTES,
         )
         for name in ("mcp", "sse_starlette"):
-            # It would speak of sessions and requests on the hub's stderr.
-            logging.getLogger(name).propagate = False
+            # It would speak of sessions and requests on the hub's stderr; faults belong into the hub's log.
+            logger = logging.getLogger(name)
+            logger.propagate = False
+            logger.handlers = [_Faults(oops)]
 
     async def run(self, ready: Callable[[], None]) -> None:
         """Serve until cancelled."""
@@ -115,6 +117,18 @@ class McpServer:
         self._progress.discard(task)
         if not task.cancelled():
             task.exception()  # nobody is there to see it any more
+
+
+class _Faults(logging.Handler):
+    """Of all that the SDK says only what went wrong, where it did."""
+
+    def __init__(self, oops: Callable[[BaseException], None]) -> None:
+        super().__init__(logging.ERROR)
+        self._oops = oops
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.exc_info and record.exc_info[1] is not None:
+            self._oops(record.exc_info[1])
 
 
 def _wanted(context: Context) -> Wanted:

@@ -26,7 +26,7 @@ _PATH: Final = text("path of a file")
 _TTL: Final = integer(limits.TTL_MIN_MS, limits.TTL_MAX_MS, "life of the request; default 24 hours")
 _KEY: Final = "makes an exact retry return the first request; not a workflow security or evidence binding"
 
-CORE: Final[tuple[Tool, ...]] = (
+_GUIDE: Final[tuple[Tool, ...]] = (
     Tool(
         "kxm_list",
         "List the agents of this project on the KXM hub: name, purpose, model, host, presence. Only these can be "
@@ -114,20 +114,6 @@ CORE: Final[tuple[Tool, ...]] = (
         "Answer a request from kxm_inbox or a channel event, once, with its message_id. The text goes to that agent.",
         {"messageId": _ID, "content": text("the answer, up to 32000 characters")},
         ("messageId", "content"),
-        core=True,
-    ),
-    Tool(
-        "kxm_claim",
-        "Say which files you are about to change. Nothing is locked: other agents' sessions are warned before they "
-        "edit one, until kxm_release or this session's end. One that another agent claimed is refused, with its name.",
-        {"paths": items(_PATH, 1, limits.CLAIMED_PATHS)},
-        ("paths",),
-        core=True,
-    ),
-    Tool(
-        "kxm_release",
-        "Give claimed files back; without paths, all.",
-        {"paths": items(_PATH, 1, limits.CLAIMED_PATHS)},
         core=True,
     ),
 )
@@ -254,6 +240,25 @@ MORE: Final[tuple[Tool, ...]] = (
     ),
 )
 
-ALL: Final[tuple[Tool, ...]] = (*CORE, *MORE)
+# Ours, behind the contract's nineteen.
+_CLAIMS: Final[tuple[Tool, ...]] = (
+    Tool(
+        "kxm_claim",
+        "Say which files you are about to change. Nothing is locked: other agents' sessions are warned before they "
+        "edit one, until kxm_release or this session's end. One that another agent claimed is refused, with its name.",
+        {"paths": items(_PATH, 1, limits.CLAIMED_PATHS)},
+        ("paths",),
+        core=True,
+    ),
+    Tool(
+        "kxm_release",
+        "Give claimed files back; without paths, all.",
+        {"paths": items(_PATH, 1, limits.CLAIMED_PATHS)},
+        core=True,
+    ),
+)
+
+CORE: Final[tuple[Tool, ...]] = (*_GUIDE, *_CLAIMS)
+ALL: Final[tuple[Tool, ...]] = (*_GUIDE, *MORE, *_CLAIMS)
 SETS: Final[Mapping[str, tuple[Tool, ...]]] = {"core": CORE, "all": ALL}
 BY_NAME: Final[Mapping[str, Tool]] = {tool.name: tool for tool in ALL}

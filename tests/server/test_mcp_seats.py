@@ -1,0 +1,74 @@
+"""When an agent that came through `/mcp` is there: on a real hub in this process, and a clock of the test's own."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from peerline.cli.wiring import Hub
+from peerline.client.surroundings import Surroundings
+from peerline.core.ids import AgentId
+from peerline.database.checkpoint import Checkpoints
+from peerline.database.connection import open_writer
+from peerline.database.migrations import migrate
+from peerline.server.mcp_http import Wanted
+from peerline.server.mcp_seats import IDLE_S, Seats
+from peerline.settings import HubSettings
+from peerline.store.migrations import MIGRATIONS
+from peerline.wire.tools import BY_NAME
+
+pytestmark = pytest.mark.anyio
+ME = Wanted(project="shop", token=None, name="me", purpose="", tools="core", address="127.0.0.1", host="localhost:7331")
+
+
+@asynccontextmanager
+async def seated(now: list[float]) -> AsyncIterator[tuple[Hub, Seats]]:
+    connection = open_writer(":memory:")
+    migrate(connection, MIGRATIONS, None, None)
+    hub = Hub(HubSettings(data_path=":memory:"), connection, Checkpoints(":memory:"), lambda entry: None, None)
+    hub._loop = asyncio.get_running_loop()
+    seats = Seats(hub.application(), hub.agents, hub.wakeups, Surroundings(now=lambda: now[0]))
+    try:
+        yield hub, seats
+    finally:
+        await seats.close()
+        ended = asyncio.Event()
+        hub.writer.close(ended.set)
+        await ended.wait()
+        hub.committer.stop()
+        connection.close()
+
+
+async def listed(seats: Seats) -> AgentId:
+    result = await seats.call(ME, "mcp", BY_NAME["kxm_list"], {}, None)
+    (me,) = [agent for agent in json.loads(result.texts[0])["agents"] if agent.get("you")]
+    return AgentId(me["id"])
+
+
+async def test_an_agent_that_is_silent_for_long_goes_and_comes_back_as_the_same_one() -> None:
+    now = [0.0]
+    async with seated(now) as (hub, seats):
+        me = await listed(seats)
+        now[0] = IDLE_S - 1
+        await seats.sweep()
+        assert hub.agents.presence(me) == "online"
+        now[0] = IDLE_S
+        await seats.sweep()
+        assert hub.agents.presence(me) == "offline"
+        assert await listed(seats) == me
+        assert hub.agents.presence(me) == "online"
+
+
+async def test_an_open_stream_keeps_it_there() -> None:
+    now = [0.0]
+    async with seated(now) as (hub, seats):
+        me = await listed(seats)
+        with seats.streaming(ME):
+            now[0] = 10 * IDLE_S
+            await seats.sweep()
+            assert hub.agents.presence(me) == "online"
+        now[0] += IDLE_S
+        await seats.sweep()
+        assert hub.agents.presence(me) == "offline"

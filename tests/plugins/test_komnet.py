@@ -10,18 +10,14 @@ from typing import Any
 
 import pytest
 
+from peerline.cli.komnet.table import COMMANDS, options
+from peerline.wire.komnet_tools import BY_NAME
 from tests.house.tracked import ROOT
 
 PLUGIN = ROOT / "plugins" / "komnet"
 SCRIPT = PLUGIN / "scripts" / "komnet"
 PAGES = sorted([*PLUGIN.glob("skills/*/SKILL.md"), PLUGIN / "README.md"])
 BRIEF_CHARACTERS = 1_500
-# The tools of the network's server (spec/network.md 8) that the skills may name.
-NAMES = """
-inbox rooms read history search agents profile presence status networks trace sync policy wait receipts mentions
-handshake send ask answer decide
-"""
-TOOLS = {f"komnet_{name}" for name in NAMES.split()}
 
 
 class Machine:
@@ -135,7 +131,7 @@ def test_each_skill_is_named_as_its_folder_and_says_when_to_use_it() -> None:
 
 def test_the_skills_name_tools_that_exist() -> None:
     named = {tool for page in PAGES for tool in re.findall(r"\bkomnet_[a-z]+\b", page.read_text())}
-    assert named <= TOOLS
+    assert named <= BY_NAME.keys()
     assert {"komnet_inbox", "komnet_answer", "komnet_ask", "komnet_send", "komnet_decide"} <= named
 
 
@@ -150,15 +146,14 @@ def _commands() -> list[tuple[str, str]]:
 
 
 def test_every_command_and_option_that_the_skills_name_exists() -> None:
-    table = pytest.importorskip("peerline.cli.komnet.table", reason="the command komnet is not there yet")
     commands = _commands()
     assert len(commands) > 30
     for page, command in commands:
         words = re.sub(r"\"[^\"]*\"|#.*|…", "", command).split()[1:]
-        name = " ".join(words[:2]) if " ".join(words[:2]) in table.COMMANDS else words[0]
-        assert name in table.COMMANDS, (page, command)
-        options = [word.split("=")[0] for word in words if word.startswith("--")]
-        assert [one for one in options if one not in table.options(name)] == [], (page, command)
+        name = " ".join(words[:2]) if " ".join(words[:2]) in COMMANDS else words[0]
+        assert name in COMMANDS, (page, command)
+        given = [word.split("=")[0] for word in words if word.startswith("--")]
+        assert [one for one in given if one not in options(name)] == [], (page, command)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.parent.name)

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -41,8 +42,9 @@ async def seated(now: list[float]) -> AsyncIterator[tuple[Hub, Seats]]:
         connection.close()
 
 
-async def listed(seats: Seats) -> AgentId:
-    result = await seats.call(ME, "mcp", BY_NAME["kxm_list"], {}, None)
+async def listed(seats: Seats, who: Wanted = ME) -> AgentId:
+    result = await seats.call(who, "mcp", BY_NAME["kxm_list"], {}, None)
+    assert not result.is_error, result.texts
     (me,) = [agent for agent in json.loads(result.texts[0])["agents"] if agent.get("you")]
     return AgentId(me["id"])
 
@@ -72,3 +74,19 @@ async def test_an_open_stream_keeps_it_there() -> None:
         now[0] += IDLE_S
         await seats.sweep()
         assert hub.agents.presence(me) == "offline"
+
+
+async def test_when_all_seats_are_taken_one_that_went_away_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("peerline.server.mcp_seats.SEATS", 1)
+    now = [0.0]
+    other = replace(ME, name="other")
+    async with seated(now) as (_, seats):
+        me = await listed(seats)
+        refused = await seats.call(other, "mcp", BY_NAME["kxm_list"], {}, None)
+        assert (refused.is_error, "come back later" in refused.texts[0]) == (True, True)
+        now[0] = IDLE_S
+        await seats.sweep()
+        await listed(seats, other)
+        now[0] += IDLE_S
+        await seats.sweep()
+        assert await listed(seats) == me

@@ -83,6 +83,11 @@ class Seat:
         return 0.0 if self.calls or self.streams else self._world.now() - self._used
 
     @property
+    def away(self) -> bool:
+        """Whether it has left the hub, and nothing of it is going on."""
+        return self._hub is None and not self.calls and not self.streams
+
+    @property
     def agent(self) -> Registered | None:
         """As it was registered last; None: never."""
         return self._registered
@@ -243,11 +248,11 @@ class Seats:
         return seat
 
     def _forget_one(self) -> bool:
-        """The one that is idle longest; False if none is."""
-        place, seat = max(self._seats.items(), key=lambda each: each[1].idle_s)
-        if seat.idle_s < IDLE_S:
+        """The one that has been away longest; False if none is. Its name is free, and comes back as the same agent."""
+        away = {place: seat for place, seat in self._seats.items() if seat.away}
+        if not away:
             return False
-        del self._seats[place]
+        del self._seats[max(away, key=lambda place: away[place].idle_s)]
         return True
 
     async def sweep(self) -> None:

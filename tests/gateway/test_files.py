@@ -16,6 +16,7 @@ GOOD = {"session": "backend-2e", "replyKey": "42", "room": "build", "body": "hi"
 ENTROPY = bytes
 
 
+@pytest.mark.requirement("RELAY-CLIENT-WRITES-FILE")
 def test_a_request_is_queued_whole_private_and_sortable(tmp_path: Path) -> None:
     request = Request(session="backend-2e", reply_key="42", room="build", body="hi", queued_at="")
     names = [queue_request(tmp_path, request, now=now, entropy=ENTROPY) for now in (1_000, 2_000)]
@@ -25,6 +26,7 @@ def test_a_request_is_queued_whole_private_and_sortable(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.tmp"))
 
 
+@pytest.mark.requirement("RELAY-TRUST-NO-FORCE-UNSAFE", "RELAY-TRUST-NO-AS-HUMAN", "RELAY-NAMES-ARE-CLAIMS")
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -51,6 +53,7 @@ def test_what_is_no_request_is_no_crash(data: bytes) -> None:
         read_request(data)
 
 
+@pytest.mark.requirement("RELAY-REPLY-NAME-CHARACTERS", "RELAY-HOOK-READS-NAME")
 @pytest.mark.parametrize(
     ("room", "sender"), [("build", "bob"), ("a--b", "bob"), ("build", "a--b"), ("a--b", "c--d.e_f")]
 )
@@ -84,6 +87,15 @@ def test_a_reply_is_read_marked_once_and_never_overwritten(tmp_path: Path) -> No
         ReplyBox(tmp_path, "../x")
 
 
+@pytest.mark.requirement(
+    "RELAY-ROUTES-FILE",
+    "RELAY-ROUTES-VERSION",
+    "RELAY-ROUTES-SUBSCRIPTIONS",
+    "RELAY-ROUTES-PENDING-THREAD",
+    "RELAY-ROUTES-PENDING-SESSION",
+    "RELAY-ROUTES-PENDING-ASKED",
+    "RELAY-ROUTES-PENDING-SUMMARY",
+)
 def test_routes_are_written_in_the_seeds_shape_and_read_again(tmp_path: Path) -> None:
     """Cites: routes.json of the seed."""
     pending = PendingRoute(

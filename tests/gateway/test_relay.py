@@ -30,6 +30,17 @@ def answered(here: Stage, body: str = "yes, since monday") -> str:
     return sent.post.id
 
 
+@pytest.mark.requirement(
+    "RELAY-WAY-FILE",
+    "RELAY-WAY-FILE-CLAIM",
+    "RELAY-TRUST-ATTRIBUTION",
+    "RELAY-TRUST-TAG",
+    "RELAY-SEND-FOOTER",
+    "RELAY-SEND-THREAD-RECORDED",
+    "RELAY-THREAD-RECORDED",
+    "RELAY-CLIENT-KNOWS-NOTHING",
+    "RELAY-GATEWAY-IDENTITY",
+)
 def test_a_request_file_becomes_one_attributed_question_in_the_room(here: Stage) -> None:
     stem, relay = here.ask(), here.relay()
     relay.step()
@@ -49,6 +60,7 @@ def test_a_request_file_becomes_one_attributed_question_in_the_room(here: Stage)
     assert json.loads(here.place.routes.read_text())["pending"][0]["thread"] == post.thread
 
 
+@pytest.mark.requirement("RELAY-REPLY-FILE", "RELAY-TRUST-DATA", "RELAY-ROUTE-THREAD", "RELAY-UNREACHABLE-IS-NORMAL")
 def test_an_answer_reaches_the_session_that_asked_as_a_fenced_file_when_it_cannot_be_pushed(here: Stage) -> None:
     stem, relay = here.ask(), here.relay()
     relay.step()
@@ -62,6 +74,7 @@ def test_an_answer_reaches_the_session_that_asked_as_a_fenced_file_when_it_canno
     assert json.loads(here.place.routes.read_text())["pending"] == []
 
 
+@pytest.mark.requirement("RELAY-TRUST-NO-DRAIN", "RELAY-TRUST-DRAIN-AFTER", "RELAY-DRAIN-RE-READ")
 def test_an_item_is_drained_only_when_its_file_was_taken_and_by_its_own_id(here: Stage) -> None:
     here.ask()
     relay = here.relay()
@@ -79,6 +92,7 @@ def test_an_item_is_drained_only_when_its_file_was_taken_and_by_its_own_id(here:
     assert here.pending() == ["something else"]
 
 
+@pytest.mark.requirement("RELAY-REPLY-FILE-OR-PUSH", "RELAY-NO-FALSE-DELIVERY", "RELAY-WAY-ORDER")
 def test_a_session_that_is_here_is_pushed_to_and_gets_no_file(tmp_path: Path, remote: BareRemote) -> None:
     hub = Hub(here={"backend-2e"})
     here = stage(tmp_path, remote, hub)
@@ -113,6 +127,7 @@ def test_a_push_that_was_never_taken_becomes_a_file(tmp_path: Path, remote: Bare
     assert len(here.pending()) == 1
 
 
+@pytest.mark.requirement("RELAY-ROUTE-ROOM")
 def test_a_room_that_a_session_serves_comes_to_it(tmp_path: Path, remote: BareRemote) -> None:
     hub = Hub(here={"ops"})
     here = stage(tmp_path, remote, hub)
@@ -124,6 +139,7 @@ def test_a_room_that_a_session_serves_comes_to_it(tmp_path: Path, remote: BareRe
     assert [session for session, _ in hub.pushed.values()] == ["ops"]
 
 
+@pytest.mark.requirement("RELAY-ROUTE-HOLD", "RELAY-REPLY-FILE-TOLD")
 def test_what_is_nobodys_is_held_and_shown_and_stays(here: Stage) -> None:
     relay = here.relay()
     sent = here.bob.send("for whom?", "alice")
@@ -135,6 +151,9 @@ def test_what_is_nobodys_is_held_and_shown_and_stays(here: Stage) -> None:
     assert here.pending() == ["for whom?"]
 
 
+@pytest.mark.requirement(
+    "RELAY-ROUTE-HUMAN", "RELAY-ROUTE-FIRST-MATCH", "RELAY-TRUST-HUMAN-GATEWAY", "RELAY-TRUST-HUMAN-SHOWN"
+)
 def test_what_needs_a_human_goes_to_the_person_also_in_a_thread_that_a_session_opened(
     tmp_path: Path, remote: BareRemote
 ) -> None:
@@ -156,6 +175,7 @@ def test_what_needs_a_human_goes_to_the_person_also_in_a_thread_that_a_session_o
     assert [id for id, _ in here.told] == [sent.post.id]
 
 
+@pytest.mark.requirement("RELAY-SEND-SUBSCRIBED-ONLY", "RELAY-SCANNER-REPORTED")
 @pytest.mark.parametrize(
     ("change", "code"),
     [
@@ -182,6 +202,7 @@ def test_a_file_that_is_no_request_is_claimed_and_told(here: Stage) -> None:
     assert list(here.place.requests.iterdir()) == []
 
 
+@pytest.mark.requirement("RELAY-TRUST-REFUSED-STAYS", "RELAY-TRUST-NO-LAUNDERING")
 def test_words_that_were_refused_do_not_go_out_by_way_of_another_session(here: Stage) -> None:
     relay = here.relay()
     here.ask("key AKIAABCDEFGHIJKLMNOP please")
@@ -248,6 +269,7 @@ def test_a_gateway_that_is_killed_after_any_step_sends_once_and_delivers_once(he
     assert here.states() == {}
 
 
+@pytest.mark.requirement("RELAY-REPLY-KEY")
 def test_the_reply_key_of_the_request_names_the_folder(here: Stage) -> None:
     here.ask()
     relay = here.relay()

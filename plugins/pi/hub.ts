@@ -125,8 +125,8 @@ export class Hub {
   }
 
   /** Write into the trail how near a message came to the model; what the trail misses is no reason to stop. */
-  async fact(id: string, fact: "announced" | "in turn" | "read"): Promise<void> {
-    await this.call("POST", `/v1/messages/${encodeURIComponent(id)}/facts`, { fact, adapter: "pi" }).catch(() => {});
+  async fact(id: string, fact: "announced" | "in turn" | "read", reason?: string): Promise<void> {
+    await this.call("POST", `/v1/messages/${encodeURIComponent(id)}/facts`, { fact, adapter: "pi", reason }).catch(() => {});
   }
 
   private register(): Promise<void> {

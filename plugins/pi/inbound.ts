@@ -6,6 +6,7 @@ import { final, pauseMs, Refused, type Hub, type Message } from "./hub.ts";
 export const CUSTOM_TYPE = "kxm-inbound";
 const RANK = { steer: 0, followUp: 1, nextTurn: 2 };
 const NO_TEXT = "The turn ended without a text. Ask again if you need an answer.";
+const FAILED = "its model failed or was stopped, and the request has no answer";
 const SETTLED_WITHOUT_US = 2;
 
 interface Current {
@@ -15,6 +16,7 @@ interface Current {
   settled: number;
   text: string;
   failed: boolean;
+  taken?: Promise<void>;
 }
 
 export interface Session {
@@ -73,7 +75,8 @@ export class Inbound {
     const current = this.current;
     if (!current || current.started || current.message.id !== id) return;
     current.started = true;
-    this.keep(this.acknowledge(current.message.id));
+    current.taken = this.acknowledge(current.message.id);
+    this.keep(current.taken);
   }
 
   ended(text: string, failed: boolean): void {
@@ -90,8 +93,10 @@ export class Inbound {
       }
     } else if (current) {
       this.current = undefined;
-      if (current.failed) this.session.notice(`kxm: the model failed; request ${current.message.id} stays unanswered`);
-      else this.keep(this.reply(current.message.id, current.text));
+      if (current.failed) {
+        this.session.notice(`kxm: the model failed; request ${current.message.id} stays unanswered`);
+        this.keep(this.unanswered(current));
+      } else this.keep(this.reply(current.message.id, current.text));
     }
     this.next();
   }
@@ -129,6 +134,12 @@ export class Inbound {
   private async acknowledge(id: string): Promise<void> {
     await this.untilTaken(() => this.hub.call("POST", `/v1/messages/${id}/ack`, { adapter: "pi" }));
     await this.hub.fact(id, "in turn");
+  }
+
+  /** Say why there is no answer, behind what was said of the turn's beginning. */
+  private async unanswered(current: Current): Promise<void> {
+    await current.taken;
+    await this.hub.fact(current.message.id, "in turn", FAILED);
   }
 
   private async reply(id: string, text: string): Promise<void> {

@@ -118,6 +118,8 @@ def test_a_turn_that_fails_leaves_its_request_unanswered_and_the_next_one_is_wor
     held.go()
     assert lead.wait(lead.send("builder", "another")["id"])["reply"]["content"] == "answer to another"
     assert lead.get(failed)["status"] == "delivered"
+    stands = "in a turn of builder (pi) that does not go on by itself: its model failed or was stopped"
+    _until(lambda: lead.call("GET", f"/v1/messages/{failed}/trail").json["standing"].startswith(stands), lead, failed)
 
 
 def test_after_kill_9_in_a_turn_the_next_session_is_the_same_agent_and_replies_once(

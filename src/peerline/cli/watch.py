@@ -24,7 +24,7 @@ from peerline.client.records import Agent, Message
 from peerline.client.refusals import Unreachable
 from peerline.client.requests import Requests, decoded
 from peerline.client.surroundings import Surroundings
-from peerline.core.announcement import LISTED, lines, reply_line, request_line
+from peerline.core.announcement import lines, reply_line, request_line
 from peerline.core.errors import PeerlineError
 from peerline.core.pace import Pace
 from peerline.mcp_stdio.lock import take
@@ -40,6 +40,7 @@ With --confirm an empty line ends what comes together, and a line on standard in
 why not. Only then it counts as told.
 """
 LOOK_S: Final = 0.5
+REPORTED: Final = 20
 CALL_S: Final = 5.0
 TAKEN: Final = "ok"
 AGAIN_S: Final = 10.0
@@ -241,7 +242,7 @@ class Watch:
         await self._report(seat, requests, ids, {"fact": "announced", "adapter": adapter})
 
     async def _report(self, seat: Seat, requests: Requests, ids: list[str], body: dict[str, Any]) -> None:
-        for message_id in ids[:LISTED]:
+        for message_id in ids[:REPORTED]:
             path = f"/v1/messages/{quote(message_id, safe='')}/facts"
             try:
                 await requests.call("POST", path, body, headers=seat.headers(), timeout_s=CALL_S, repeatable=False)

@@ -178,7 +178,7 @@ class WatchRoutes:
     def watch(self, call: Call) -> Answer:
         request = call.request
         if request.headers.get("upgrade", "").lower() != "websocket":
-            raise UpgradeRequired("this address speaks WebSocket only, and only where the hub's own server runs")
+            raise UpgradeRequired("this address speaks WebSocket only; a hub with KXM_HTTP=asgi has none")
         from peerline.server.websocket import WebSocket  # 15 ms that a hub without a watcher does not pay
 
         ticket = self._tickets.redeem(members(request).get("ticket", ""), self._clock.monotonic())

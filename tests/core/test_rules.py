@@ -92,11 +92,10 @@ def test_a_key_with_any_different_field_is_a_conflict(change: dict[str, object])
 
 def test_the_request_after_the_last_allowed_one_waits_for_the_window() -> None:
     rates = RateWindow(3, 60_000)
-    assert [rates.count("a", 10_000).allowed for _ in range(4)] == [True, True, True, False]
-    over = rates.count("a", 30_500)
-    assert (over.allowed, over.remaining, over.retry_after_s) == (False, 0, 40)
-    assert rates.count("b", 30_500).allowed
-    assert rates.count("a", 70_000).remaining == 2
+    assert [rates.count("a", 10_000) for _ in range(4)] == [2, 1, 0, -1]
+    assert (rates.count("a", 30_500), rates.retry_after_s("a", 30_500)) == (-2, 40)
+    assert rates.count("b", 30_500) == 2
+    assert rates.count("a", 70_000) == 2
 
 
 @given(st.lists(st.integers(0, 10_000), max_size=300))

@@ -69,8 +69,8 @@ class Screen:
         self.ended = False
         self.pause_after: int | None = None
 
-    def write(self, data: bytes) -> None:
-        self.written.append(data)
+    def write(self, *pieces: bytes) -> None:
+        self.written.append(b"".join(pieces))
         if self.pause_after is not None and len(self.written) >= self.pause_after:
             self.paused = True
 

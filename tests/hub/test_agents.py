@@ -166,3 +166,17 @@ def test_a_session_that_could_not_have_a_name_is_found_beside_it(hub: Parts) -> 
     beside = hub.agent("Reviewer-4711")
     hub.agent("Reviewer-4712", project="another")
     assert hub.agents.twin(gone.id) == beside.name
+
+
+def test_when_hundreds_go_at_once_they_are_swept_and_stored_in_steps(hub: Parts) -> None:
+    """Nobody else's message waits until all of them are dealt with."""
+    registered = [hub.register(f"agent-{number}") for number in range(250)]
+    for each in registered:
+        proof = hub.agents.proven(each.agent.id, each.key)
+        assert proof
+        hub.agents.heard(proof)
+    assert [stored.settled for stored in hub.agents.flushing()] == [True] * 3
+    hub.time.step(31)
+    left = [hub.agents.online_count() for _ in hub.agents.sweeping()]
+    assert left == [150, 50]
+    assert hub.agents.online_count() == 0

@@ -38,7 +38,7 @@ from peerline.server.agents import AgentRoutes
 from peerline.server.app import HubApplication
 from peerline.server.auth import Auth
 from peerline.server.deadlines import Deadlines
-from peerline.server.events import EventRoutes, Wheel
+from peerline.server.events import TURNS_A_SECOND, EventRoutes, Wheel
 from peerline.server.guards import Guard
 from peerline.server.health import HealthRoutes
 from peerline.server.leases import LeaseRoutes
@@ -194,7 +194,7 @@ class Hub:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, end, number)
         sweeping = asyncio.ensure_future(self._sweep())
-        beat = _Every(loop, 1.0, self.wheel.turn)
+        beat = _Every(loop, 1 / TURNS_A_SECOND, self.wheel.turn)
         flushing = _Every(loop, 0.25, self._flush)
         expiring = _Every(loop, 1.0, self.sweeper.expire)
         ending = _Every(loop, 1.0, self.projects.look)
@@ -295,14 +295,20 @@ class Hub:
 
 
 class _Every:
-    """Calls `work` each `interval_s` until stopped."""
+    """Calls `work` each `interval_s` until stopped. A late call does not make the later ones late; what was missed for
+    longer than an interval is not made up for."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, interval_s: float, work: Callable[[], object]) -> None:
         self._loop, self._interval_s, self._work = loop, interval_s, work
-        self._handle = loop.call_later(interval_s, self._tick)
+        self._due = loop.time()
+        self._wait()
+
+    def _wait(self) -> None:
+        self._due = max(self._due, self._loop.time() - self._interval_s) + self._interval_s
+        self._handle = self._loop.call_at(self._due, self._tick)
 
     def _tick(self) -> None:
-        self._handle = self._loop.call_later(self._interval_s, self._tick)
+        self._wait()
         self._work()
 
     def stop(self) -> None:

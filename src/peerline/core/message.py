@@ -1,7 +1,7 @@
 """One request with its reply, and every move it can make (seed: «How a request moves through the hub»)."""
 
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from peerline.core.errors import DuplicateReply, MessageForbidden, WrongState
 from peerline.core.ids import AgentId, MessageId, Millis
@@ -83,6 +83,13 @@ class Message(NamedTuple):
     path: str | None  # ids of the agents that the chain went through, spaces between
     held_at: Millis | None  # when the brake stopped it, until a person lets it go
 
+    def changed(self, **values: Any) -> "Message":
+        """`_replace`, at half its cost: a round trip has three of them."""
+        fields = list(self)
+        for name, value in values.items():
+            fields[_AT[name]] = value
+        return tuple.__new__(Message, fields)
+
     @property
     def held(self) -> bool:
         """Kept from its recipient: not pushed and in no inbox, until a person lets it go or its time is over."""
@@ -113,20 +120,20 @@ class Message(NamedTuple):
         if by != self.recipient:
             raise MessageForbidden("only the recipient can acknowledge this message")
         status = self._after(Verb.ACKNOWLEDGE)
-        return self if self.status == status else self._replace(status=status, delivered_at=now)
+        return self if self.status == status else self.changed(status=status, delivered_at=now)
 
     def replied(self, by: AgentId, text: str, now: Millis) -> "Message":
         if by != self.recipient:
             raise MessageForbidden("only the recipient can reply to this message")
         if self.status == Status.REPLIED:
             raise DuplicateReply("message already has a reply")
-        return self._replace(status=self._after(Verb.REPLY), reply=text, replied_at=now)
+        return self.changed(status=self._after(Verb.REPLY), reply=text, replied_at=now)
 
     def cancelled(self, by: AgentId, now: Millis) -> "Message":
         if by != self.sender:
             raise MessageForbidden("only the sender can cancel this message")
         status = self._after(Verb.CANCEL)
-        return self if self.status == status else self._replace(status=status, cancelled_at=now)
+        return self if self.status == status else self.changed(status=status, cancelled_at=now)
 
     def expired(self, now: Millis) -> "Message":
         """The same message, or its expired form when its time is over: the hub's own move, by the hub's clock."""
@@ -154,3 +161,6 @@ class Message(NamedTuple):
         if self.held_at is not None and verb in (Verb.ACKNOWLEDGE, Verb.REPLY):
             raise WrongState(f"cannot {verb} a held message")
         return after
+
+
+_AT = {name: at for at, name in enumerate(Message._fields)}

@@ -1,14 +1,5 @@
 """A fixed window a caller (spec/hub.md 3.2), bounded in memory."""
 
-from typing import NamedTuple
-
-
-class Verdict(NamedTuple):
-    allowed: bool
-    limit: int
-    remaining: int
-    retry_after_s: int
-
 
 class RateWindow:
     """Counts calls per key; times are monotonic milliseconds. At `most_keys` the oldest windows make room."""
@@ -19,8 +10,8 @@ class RateWindow:
         self._most_keys = most_keys
         self._windows: dict[str, list[int]] = {}  # key -> [start, count]
 
-    def count(self, key: str, now: int) -> Verdict:
-        """One more call of `key`: refused calls count too."""
+    def count(self, key: str, now: int) -> int:
+        """One more call of `key`; how many are left to it now. Below zero it is refused, which counts too."""
         window = self._windows.get(key)
         if window is None or now - window[0] >= self._window_ms:
             if window is None and len(self._windows) >= self._most_keys:
@@ -28,9 +19,12 @@ class RateWindow:
             self._windows.pop(key, None)  # so that insertion order is age order
             self._windows[key] = window = [now, 0]
         window[1] += 1
-        over = window[1] > self.limit
-        retry = max(1, -(-(window[0] + self._window_ms - now) // 1000)) if over else 0
-        return Verdict(not over, self.limit, max(0, self.limit - window[1]), retry)
+        return self.limit - window[1]
+
+    def retry_after_s(self, key: str, now: int) -> int:
+        """In how many seconds the window of `key` is over."""
+        start = self._windows[key][0]
+        return max(1, -(-(start + self._window_ms - now) // 1000))
 
     def sweep(self, now: int) -> None:
         """Forget windows that are over; if that is not enough, the oldest tenth."""

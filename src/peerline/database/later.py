@@ -1,5 +1,7 @@
 """A result that arrives after the commit: the one way in which work handed to the writer comes back."""
 
+from __future__ import annotations  # an annotation of an inner function would be worked out at each call
+
 import asyncio
 from collections.abc import Callable, Generator
 from typing import Any, Generic, TypeVar
@@ -15,12 +17,13 @@ class Later(Generic[T]):
     reading: `failed` is whether `error` is set.
     """
 
-    __slots__ = ("_first", "_more", "error", "settled", "value")
+    __slots__ = ("_change", "_first", "_more", "error", "settled", "value")
 
     def __init__(self) -> None:
         self.settled = False
         self.value: T | None = None
         self.error: BaseException | None = None
+        self._change: Callable[[Any], T] | None = None
         self._first: Callable[[Later[T]], None] | None = None  # most have one listener: no list for it
         self._more: list[Callable[[Later[T]], None]] | None = None
 
@@ -32,15 +35,23 @@ class Later(Generic[T]):
         """Settle with `value`; of several attempts to settle the first counts."""
         if not self.settled:
             self.value = value
-            self._settle()
+            self.settle()
 
     def fail(self, error: BaseException) -> None:
         if not self.settled:
             self.error = error
-            self._settle()
+            self.settle()
 
-    def _settle(self) -> None:
+    def settle(self) -> None:
+        """What `value` or `error` holds is the outcome: for the one owner who set them, once."""
         self.settled = True
+        if self.error is not None:
+            self.value = None  # of an earlier run of the same work
+        elif self._change is not None:
+            try:
+                self.value = self._change(self.value)
+            except BaseException as error:
+                self.error = error
         if self._first is not None:
             first, self._first = self._first, None
             first(self)
@@ -61,7 +72,7 @@ class Later(Generic[T]):
             raise self.error
         return self.value  # type: ignore[return-value]
 
-    def then(self, done: "Callable[[Later[T]], None]") -> None:
+    def then(self, done: Callable[[Later[T]], None]) -> None:
         """Call `done` when settled: at once if it already is."""
         if self.settled:
             done(self)
@@ -72,7 +83,7 @@ class Later(Generic[T]):
         else:
             self._more.append(done)
 
-    def map(self, change: Callable[[T], U]) -> "Later[U]":
+    def map(self, change: Callable[[T], U]) -> Later[U]:
         """The same result changed by `change`; what `change` raises becomes the error."""
         after: Later[U] = Later()
 
@@ -90,8 +101,12 @@ class Later(Generic[T]):
         self.then(settled)
         return after
 
-    def become(self, change: Callable[[T], U]) -> "Later[U]":
-        """This very result, changed in place when it comes: for its only owner, and before anybody else listens."""
+    def become(self, change: Callable[[T], U]) -> Later[U]:
+        """This very result, changed in place when it comes: for its only owner. Who listened before sees the value as
+        it was, who listens after sees it changed."""
+        if self._first is None and self._change is None and not self.settled:
+            self._change = change  # type: ignore[assignment]
+            return self  # type: ignore[return-value]
 
         def settled(_: Later[T]) -> None:
             if self.error is None:

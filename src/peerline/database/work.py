@@ -7,17 +7,16 @@ from peerline.database.later import Later
 from peerline.database.sql import Sql
 
 
-class Job:
-    """One piece of work and its outcome; `aside` is what is to be done after the commit."""
+class Job(Later[Any]):
+    """One piece of work, and the result that its caller waits for: known when the work has run, settled after the
+    commit. `aside` is what is to be done then, before."""
 
-    __slots__ = ("aside", "error", "later", "value", "work")
+    __slots__ = ("aside", "work")
 
     def __init__(self, work: Callable[[Any], Any]) -> None:
+        super().__init__()
         self.work = work
-        self.later: Later[Any] = Later()
-        self.value: Any = None
         self.aside: Any = None
-        self.error: BaseException | None = None
 
 
 class Kept(Exception):
@@ -39,10 +38,10 @@ class Scope(Protocol):
         """Called once, with the transaction's view of the connection."""
 
     def enter(self) -> Any:
-        """The argument of the next work."""
+        """The argument of the works of a transaction that has just begun."""
 
     def aside(self) -> Any:
-        """What the work that just succeeded leaves to be done after the commit; None: nothing."""
+        """What the work that just ended leaves to be done after the commit, taken once; None: nothing."""
 
     def done(self, aside: Any) -> None:
         """After the commit, before the result is handed on."""

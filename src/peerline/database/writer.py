@@ -73,13 +73,13 @@ class Writer:
         """
         job = Job(work)
         if self._closed or self._dead is not None:
-            job.later.fail(Stopping("the hub is stopping", nextAction="retry"))
-            return job.later
+            job.fail(Stopping("the hub is stopping", nextAction="retry"))
+            return job
         self._jobs.append(job)
         if not self._running:
             self._running = True
             self._soon(self._next)
-        return job.later
+        return job
 
     def close(self, idle: Callable[[], None]) -> None:
         """Take no more work; `idle` is called once what was queued is done."""
@@ -174,7 +174,7 @@ class Writer:
         Raises: Unfinished, and what ended the whole transaction.
         """
         execute, probe, sql = self._execute, self._probe, self._sql
-        enter, aside = self._scope.enter, self._scope.aside
+        tx, aside = self._scope.enter(), self._scope.aside
         if probe:
             probe("begun")
         for job in group:
@@ -182,9 +182,9 @@ class Writer:
                 execute("SAVEPOINT work")
             before = sql.writes
             try:
-                job.value = job.work(enter())
-                job.aside = aside()
+                job.value = job.work(tx)
                 job.error = None  # of an earlier run of the same work
+                job.aside = aside()
             except Kept as kept:
                 job.aside, job.error = aside(), kept.error
             except Exception as error:
@@ -194,6 +194,7 @@ class Writer:
                     execute("ROLLBACK TO work")
                 elif sql.writes != before:
                     raise Unfinished from error
+                aside()  # nothing was done
                 job.aside, job.error = None, error
             if careful:
                 execute("RELEASE work")
@@ -250,10 +251,11 @@ class Writer:
     def _read_only(self, group: Group) -> None:
         """The log may not grow: readings are answered, changes refused."""
         self._execute("PRAGMA query_only = ON")
+        tx = self._scope.enter()
         try:
             for job in group:
                 try:
-                    job.value = job.work(self._scope.enter())
+                    job.value = job.work(tx)
                 except apsw.ReadOnlyError:
                     job.error = failure.refusal(self._checkpoints.reason)
                 except Exception as error:
@@ -295,10 +297,10 @@ class Writer:
         if job.error is None:
             if job.aside is not None:
                 self._scope.done(job.aside)
-            job.later.succeed(job.value)
+            job.settle()
             return
         if isinstance(job.error, Unavailable):
             self._scope.refused(job.error)
         elif job.aside is not None:
             self._scope.done(job.aside)
-        job.later.fail(job.error)
+        job.settle()

@@ -1,6 +1,7 @@
 """Agents: register, resume, heartbeat, presence; identity is durable, sessions come and go (decision 6)."""
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from peerline.core.access import digest
@@ -20,6 +21,7 @@ from peerline.store.tables.agents import StoredSession
 from peerline.wire.agents import record
 from peerline.wire.json_body import encode
 
+STEP = 100  # agents that are dealt with in one turn of the loop
 PRESENCE_STREAMS = 256  # in larger projects presence frames would grow with the square; the list stays true
 
 
@@ -275,7 +277,12 @@ class Agents:
 
     def sweep(self) -> None:
         """Mark offline whose leases have run out."""
-        monotonic = self._clock.monotonic()
+        for _ in self.sweeping():
+            pass
+
+    def sweeping(self) -> Iterator[None]:
+        """`sweep` in steps: telling projects that thousands have gone takes longer than a caller should wait."""
+        monotonic, told = self._clock.monotonic(), 0
         for member in self._roster.all():
             if not member.online:
                 continue
@@ -286,16 +293,25 @@ class Agents:
                 agent = member.agent
                 self._journal.event("agent_stale", agent=agent.id, name=agent.name, project=agent.project)
                 self._announce(member)
+                told += 1
+                if told % STEP == 0:
+                    yield
 
     def flush(self) -> Later[None]:
         """Store who was heard since the last flush."""
-        heard, self._heard = self._heard, {}
-        if not heard:
-            return ready(None)
+        return ([*self.flushing()] or [ready(None)])[-1]
+
+    def flushing(self) -> Iterator[Later[None]]:
+        """`flush` in steps, each to be awaited before the next: statements for thousands take their time too."""
+        heard, self._heard = list(self._heard.items()), {}
+        for start in range(0, len(heard), STEP):
+            yield self._store_heard(heard[start : start + STEP])
+
+    def _store_heard(self, heard: list[tuple[bytes, AgentId]]) -> Later[None]:
         now, monotonic = self._clock.now(), self._clock.monotonic()
         leases: list[tuple[bytes, Millis]] = []
         seen: dict[AgentId, Millis] = {}
-        for key_digest, agent in heard.items():
+        for key_digest, agent in heard:
             member = self._roster.by_id(agent)
             session = member.sessions.get(key_digest) if member is not None else None
             if member is not None and session is not None:

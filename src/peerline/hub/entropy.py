@@ -14,9 +14,9 @@ class Pool:
         self._at = 0
 
     def __call__(self, count: int) -> bytes:
-        end = self._at + count
+        start = self._at
+        end = self._at = start + count
         if end > len(self._bytes):
-            self._bytes, self._at, end = self._source(max(DRAWN, count)), 0, count
-        out = self._bytes[self._at : end]
-        self._at = end
-        return out
+            self._bytes, start, end = self._source(max(DRAWN, count)), 0, count
+            self._at = end
+        return self._bytes[start:end]

@@ -13,7 +13,7 @@ from peerline.hub.facts import Facts
 from peerline.store.api import Hint, Store, Tx
 from peerline.store.tables import messages as sql
 from peerline.wire.json_body import encode
-from peerline.wire.messages import record_json
+from peerline.wire.messages import record_pieces
 from peerline.wire.sse import HEARTBEAT, frame, message_frame
 
 PAGE = 16
@@ -21,7 +21,7 @@ OWN = ("reply", "cancelled", "expired")
 
 
 class Out(Protocol):
-    def write(self, data: bytes) -> None: ...
+    def write(self, *pieces: bytes) -> None: ...
 
     @property
     def paused(self) -> bool: ...
@@ -201,13 +201,13 @@ class Feed:
         if self._probe:
             self._probe("pushing")
         self._seq = message.seq
-        self._out.write(message_frame("message", self.token, record_json(message)))
+        self._out.write(*message_frame("message", self.token, record_pieces(message)))
         self._facts.observed(message.number, Observed.PUSHED, self.agent.id, self._where)
 
     def _write_own(self, number: int, kind: str, message: Message) -> None:
         assert self._out is not None
         self.token = number
-        self._out.write(message_frame(kind, number, record_json(message)))
+        self._out.write(*message_frame(kind, number, record_pieces(message)))
         self._facts.got(message.number, Observed.FINAL_PUSHED, self.agent.id, number, self._where)
 
     @property

@@ -1,5 +1,7 @@
 """Messages: send, read, acknowledge, reply, cancel; each one transaction in which the value decides."""
 
+from __future__ import annotations  # an annotation of an inner function would be worked out at each call
+
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -310,7 +312,7 @@ def _finish(tx: Tx, message: Message) -> Message:
     kind = KINDS[message.status]
     to_sender = message.status != Status.CANCELLED
     to_recipient = message.status != Status.REPLIED
-    message = message._replace(
+    message = message.changed(
         sender_event=tx.counters.next_event(message.sender) if to_sender else None,
         recipient_event=tx.counters.next_event(message.recipient) if to_recipient else None,
     )

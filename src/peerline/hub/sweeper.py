@@ -1,5 +1,6 @@
 """The clean-up loop: expiry, retention, presence, and the facts and leases that memory holds."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 from peerline.core.errors import PeerlineError
@@ -42,12 +43,14 @@ class Sweeper:
         """One round. A disk that refuses leaves the rest for the next round: nothing here is urgent."""
         self._clock.look()
         self._rates.sweep(self._clock.monotonic())
-        self._agents.sweep()
+        for _ in self._agents.sweeping():
+            await asyncio.sleep(0)
         self._projects.end_streams()
         try:
             if self._store.trouble is not None:
                 await self._store.write(lambda tx: tx.try_disk())
-            await self._agents.flush()
+            for stored in self._agents.flushing():
+                await stored
             await self._facts.flush()
             await self._until_short(lambda: self._messages.expire_due(PAGE))
             self.purged += await self._until_short(lambda: self._messages.purge(self._retention_ms, PAGE))

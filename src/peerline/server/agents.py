@@ -80,7 +80,7 @@ class AgentRoutes:
         self._own(call)
         peek = truth(members(call.request).get("peek"))
         return self._messages.inbox(call.by.agent, peek=peek).map(
-            lambda found: raw_answer(b'{"messages":[%b]}' % b",".join(map(record_json, found)))
+            lambda found: raw_answer(b'{"messages":[', b",".join(map(record_json, found)), b"]}")
         )
 
     def unregister(self, call: Call) -> Later[Response]:

@@ -1,5 +1,7 @@
 """The application: guard, proof, rate limit, route, and one shape for every refusal."""
 
+from __future__ import annotations  # an annotation of an inner function would be worked out at each call
+
 import re
 import time
 from collections.abc import Callable
@@ -48,6 +50,7 @@ class HubApplication:
         self._routes, self._guard, self._auth, self._agents = routes, guard, auth, agents
         self._rates, self._journal, self._clock, self._entropy = rates, journal, clock, entropy
         self._oops, self._refused_sends, self._timer = oops, refused, timer
+        self._limit_lines = f"x-ratelimit-limit: {rates.limit}\r\nx-ratelimit-remaining: "
         self.stopping = False
 
     def answer(self, request: Request) -> Answer:
@@ -57,17 +60,21 @@ class HubApplication:
             request.id = wanted
         else:
             request.id = "req_" + self._entropy(16).hex()
-        request.lines = f"x-request-id: {request.id}\r\nreferrer-policy: no-referrer\r\n"
         try:
             answer = self._answer(request)
         except Exception as error:
             answer = self._refused(error, request)
         if isinstance(answer, Later):
             return self._after(answer, request, began)
-        answer.lines = request.lines
+        answer.lines = self._lines(request)
         if request.timing is not None:
             request.timing.record(self._timer() - began)
         return answer
+
+    def _lines(self, request: Request) -> str:
+        """The header lines that differ from answer to answer."""
+        fixed = f"x-request-id: {request.id}\r\nreferrer-policy: no-referrer\r\n"
+        return fixed if request.remaining is None else f"{fixed}{self._limit_lines}{request.remaining}\r\n"
 
     def _answer(self, request: Request) -> Answer:
         self._journal.counters["kxm_requests_total"] += 1
@@ -84,7 +91,9 @@ class HubApplication:
             raise RouteNotFound("route not found", nextAction="see_openapi_json")
         route, parameters = found
         request.timing = route.timing
-        caller, unproven = self._prove(route, request)
+        caller, unproven = self._auth.known(head) if route.proof is Proof.AGENT else None, None
+        if caller is None:
+            caller, unproven = self._prove(route, request)
         if route.limited:
             key = caller.agent.id if caller is not None else request.peer.address
             count(self._rates, request, key, monotonic)
@@ -128,7 +137,7 @@ class HubApplication:
             if done.error is not None:
                 done.value, done.error = self._refused(done.error, request), None
             assert done.value is not None
-            done.value.lines = request.lines
+            done.value.lines = self._lines(request)
             if request.timing is not None:
                 request.timing.record(self._timer() - began)
 

@@ -147,11 +147,11 @@ class StreamSink:
         self._bell = asyncio.Event()
         self.paused = False
 
-    def write(self, data: bytes) -> None:
+    def write(self, *pieces: bytes) -> None:
         if self._over:
             return
-        self._waiting.append(data)
-        self._size += len(data)
+        self._waiting.extend(pieces)
+        self._size += sum(map(len, pieces))
         self.paused = self._size > STREAM_HIGH_WATER
         self._bell.set()
         if self._size > STREAM_BUFFER_BYTES and self._running is not None:
@@ -205,7 +205,7 @@ async def _send_response(response: Response, send: Send) -> None:
     headers = _raw(response.headers) + _split(response.lines)
     if response.close:
         headers.append((b"connection", b"close"))
-    body = b"" if response.status in BODILESS else response.body
+    body = b"" if response.status in BODILESS else response.whole
     if response.status not in BODILESS:
         headers.append((b"content-length", b"%d" % len(body)))
     await send({"type": "http.response.start", "status": response.status, "headers": headers})

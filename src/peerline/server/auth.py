@@ -7,7 +7,7 @@ from peerline.core.agent import Agent
 from peerline.core.errors import AdminAuthNotConfigured, InvalidAgentIdentity, Unproven
 from peerline.hub.agents import Agents, Proven
 from peerline.hub.clock import HubClock
-from peerline.server.exchange import Request
+from peerline.server.exchange import Head, Request
 
 
 class Caller(NamedTuple):
@@ -39,11 +39,8 @@ class Auth:
         Raises: InvalidAgentIdentity, Unproven
         """
         head = request.head
-        if head is not None and agent_id is None and type(known := head.known) is Known:
-            caller = known.caller
-            proven = caller.proven
-            if known.generation == self._access.generation and proven.holds and proven.member.agent is caller.agent:
-                return caller
+        if head is not None and agent_id is None and (caller := self.known(head)) is not None:
+            return caller
         headers = request.headers
         claimed = agent_id if agent_id is not None else headers.get("x-kxm-agent-id", "")
         found = self._agents.proven(claimed, headers.get("x-kxm-agent-key", ""))
@@ -54,6 +51,17 @@ class Auth:
         if head is not None and agent_id is None and self._access.lasting(agent.project):
             head.known = Known(caller, self._access.generation)
         return caller
+
+    def known(self, head: Head) -> Caller | None:
+        """Whom this header block proved before, if that still holds."""
+        known = head.known
+        if type(known) is not Known:
+            return None
+        caller, generation = known
+        proven = caller.proven
+        if generation != self._access.generation or not proven.holds:
+            return None
+        return caller if proven.member.agent is caller.agent else None
 
     def project(self, request: Request, project: str) -> bytes | None:
         """The digest of the token that opens `project`. Raises: Unproven."""

@@ -27,10 +27,12 @@ class Deadlines:
 
 
 class Timed(Protocol):
-    """What the wheel watches: `due` may be moved at will, `armed` belongs to the wheel (start with `NEVER`)."""
+    """What the wheel watches: `due` may move at will, `armed` belongs to the wheel (start with `NEVER`)."""
 
-    due: float
     armed: float
+
+    @property
+    def due(self) -> float: ...
 
     def expire(self) -> None:
         """`due` has passed."""

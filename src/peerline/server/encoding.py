@@ -1,4 +1,4 @@
-"""The bytes of an answer: status line, headers and body in one piece."""
+"""The bytes of an answer: status line, headers and body."""
 
 from functools import lru_cache
 from http import HTTPStatus
@@ -13,19 +13,18 @@ BODILESS: Final = frozenset({204, 304})
 CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
-def encode_response(response: Response, *, bodiless: bool, close: bool) -> bytes:
-    """The whole answer; with `bodiless` (HEAD) the length stays and the body goes.
+def encode_response(response: Response, bodiless: bool, close: bool) -> tuple[bytes, ...]:
+    """The whole answer, in pieces; with `bodiless` (HEAD) the length stays and the body goes.
 
     Raises:
         ValueError: a header that would break the framing.
     """
-    head = encode_head(response.status, response.headers) + response.lines
+    head, pieces = encode_head(response.status, response.headers), response.pieces or (response.body,)
     end = "connection: close\r\n\r\n" if close else "\r\n"
     if response.status in BODILESS:
-        return (head + end).encode("latin-1")
-    body = response.body
-    encoded = f"{head}content-length: {len(body)}\r\n{end}".encode("latin-1")
-    return encoded if bodiless else encoded + body
+        return (f"{head}{response.lines}{end}".encode("latin-1"),)
+    encoded = f"{head}{response.lines}content-length: {sum(map(len, pieces))}\r\n{end}".encode("latin-1")
+    return (encoded,) if bodiless else (encoded, *pieces)
 
 
 def encode_stream_head(headers: tuple[tuple[str, str], ...], lines: str, status: int = 200) -> bytes:
@@ -33,15 +32,11 @@ def encode_stream_head(headers: tuple[tuple[str, str], ...], lines: str, status:
     return f"{encode_head(status, headers)}{lines}connection: {connection}\r\n\r\n".encode("latin-1")
 
 
-def encode_head(status: int, headers: tuple[tuple[str, str], ...]) -> str:
-    return (STATUS_LINES.get(status) or f"HTTP/1.1 {status} \r\n") + _lines(headers)
-
-
 @lru_cache(maxsize=64)
-def _lines(headers: tuple[tuple[str, str], ...]) -> str:
-    """Header lines; most answers have one of a few fixed sets."""
+def encode_head(status: int, headers: tuple[tuple[str, str], ...]) -> str:
+    """Status and header lines; most answers have one of a few fixed sets."""
     lines = "".join([f"{name}: {value}\r\n" for name, value in headers])
     # One line each and nothing more: a value that smuggles a line end would start a second answer.
     if lines.count("\n") != len(headers) or lines.count("\r") != len(headers):
         raise ValueError("line end inside a response header")
-    return lines
+    return (STATUS_LINES.get(status) or f"HTTP/1.1 {status} \r\n") + lines

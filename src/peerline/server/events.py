@@ -19,7 +19,8 @@ from peerline.store.api import Store
 from peerline.wire.json_body import encode
 from peerline.wire.sse import HEADERS
 
-BEAT_S = limits.STREAM_HEARTBEAT_MS // 1000
+TURNS_A_SECOND = 10
+TURNS = limits.STREAM_HEARTBEAT_MS * TURNS_A_SECOND // 1000
 
 
 class Beating(Protocol):
@@ -27,10 +28,11 @@ class Beating(Protocol):
 
 
 class Wheel:
-    """Fifteen buckets, one a second: each stream gets its heartbeat every 15 s without a timer of its own."""
+    """A bucket for each turn: a stream gets its heartbeat every 15 s without a timer of its own, and no turn is so long
+    that those at work would feel it."""
 
     def __init__(self) -> None:
-        self._buckets: list[set[Beating]] = [set() for _ in range(BEAT_S)]
+        self._buckets: list[set[Beating]] = [set() for _ in range(TURNS)]
         self._now = 0
         self._bucket_of: dict[Beating, int] = {}
 
@@ -44,8 +46,8 @@ class Wheel:
             self._buckets[bucket].discard(feed)
 
     def turn(self) -> None:
-        """One second on."""
-        self._now = (self._now + 1) % BEAT_S
+        """A tenth of a second on."""
+        self._now = (self._now + 1) % TURNS
         for feed in list(self._buckets[self._now]):
             feed.heartbeat()
 

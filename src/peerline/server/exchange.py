@@ -39,13 +39,13 @@ class Head:
         self.known: object = None
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class Request:
     """`headers` have lower-case names; of a repeated header the values are joined with ", ".
 
-    `path` is the raw path, percent escapes and all; `query` the raw query string. `id` is the request id that every
-    answer carries in `x-request-id`; `Application.answer` sets it, and `lines`: the header lines that differ from
-    answer to answer. `timing` is where the time until the answer is recorded; None for what only waits.
+    `path` is the raw path, percent escapes and all; `query` the raw query string. The rest is the application's: `id`
+    is the request id that every answer carries in `x-request-id`, `remaining` how many requests the rate limit leaves
+    to the caller (None: not counted), `timing` where the time until the answer is recorded (None: it only waits).
     """
 
     method: str
@@ -54,18 +54,19 @@ class Request:
     headers: Mapping[str, str]
     body: bytes
     peer: Peer
-    id: str = ""
-    lines: str = ""
-    timing: Histogram | None = None
     head: Head | None = None
+    id: str = ""
+    remaining: int | None = None
+    timing: Histogram | None = None
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class Response:
     """`headers` are complete but for `content-length` and `connection`: the caller adds them (not for a 204).
 
     `lines` are further header lines, each with its line end, made by `Application.answer` itself from checked values:
-    the request's id and the rate limit's counters differ from answer to answer, the rest hardly does.
+    the request's id and the rate limit's counters differ from answer to answer, the rest hardly does. `pieces` are a
+    body that is written piece by piece, instead of `body`, so that a large one is not copied.
     """
 
     status: int
@@ -73,12 +74,18 @@ class Response:
     lines: str = ""
     body: bytes = b""
     close: bool = False
+    pieces: tuple[bytes, ...] = ()
+
+    @property
+    def whole(self) -> bytes:
+        """The body, however it was given."""
+        return b"".join(self.pieces) or self.body
 
 
 class Sink(Protocol):
     """The open connection below a stream."""
 
-    def write(self, data: bytes) -> None:
+    def write(self, *pieces: bytes) -> None:
         """Hand bytes to the transport; they may wait in its buffer."""
 
     @property

@@ -33,7 +33,7 @@ async def serve_asgi(
         def send_400_response(self, msg: str) -> None:
             refused = framing.malformed("the request is not well-formed HTTP/1.1")
             response = app.refuse(refused.status, refused.code, refused.text, peer_of(self.transport))
-            self.transport.write(encode_response(response, bodiless=False, close=True))
+            self.transport.write(b"".join(encode_response(response, bodiless=False, close=True)))
             self.transport.close()
 
     class Server(uvicorn.Server):

@@ -5,27 +5,17 @@ is kept by its bytes, and only of requests that are plain in every way; all else
 """
 
 import re
-from typing import Final, NamedTuple
+from typing import Final
 
-from peerline.server.exchange import Head
+from peerline.server.exchange import Head, Peer, Request
 
 MOST: Final = 4_096  # known blocks; when there are more, all are forgotten and the busy ones come back at once
 METHODS: Final = {b"GET": "GET", b"POST": "POST", b"DELETE": "DELETE"}
-_TARGET: Final = re.compile(rb"/[!\"$-~]*")  # no fragment, no space, nothing beyond ASCII
+# No fragment, no space, nothing beyond ASCII in the target.
+_LINE: Final = re.compile(rb'(GET|POST|DELETE) (/[!"$->@-~]{0,1900})(?:\?([!"$-~]{0,1900}))? HTTP/1\.1(?=\r\n)')
 _LENGTH: Final = re.compile(rb"\r\n[Cc]ontent-[Ll]ength: ?([0-9]{1,6})\r\n")
 # With one of these the answer's framing or the reading of the body depends on more than the block's length.
 _NOT_PLAIN: Final = ("transfer-encoding", "connection", "expect", "upgrade", "trailer")
-
-
-class Plain(NamedTuple):
-    """One whole request; `end` is where the next one begins."""
-
-    head: Head
-    method: str
-    path: str
-    query: str
-    body: bytes
-    end: int
 
 
 class Heads:
@@ -36,33 +26,39 @@ class Heads:
         self._known: dict[bytes, Head] = {}  # by the block without its length
         self._exact: dict[bytes, tuple[Head, int]] = {}  # by the whole block, which most often comes again too
 
-    def read(self, data: bytes, start: int) -> Plain | None:
-        """The request at `start`, if it is plain, whole, and its header block is known."""
-        line_end = data.find(b"\r\n", start, start + 2_048)
-        head_end = data.find(b"\r\n\r\n", line_end) if line_end > 0 else -1
-        if head_end < 0:
+    def read(self, data: bytes, start: int, peer: Peer) -> tuple[Request, int] | None:
+        """The request at `start` and where the next one begins, if it is plain, whole, and its header block known."""
+        line = _LINE.match(data, start)
+        if line is None:
             return None
-        block = data[line_end : head_end + 4]
-        exact = self._exact.get(block)
+        line_end = line.end()
+        body = data.find(b"\r\n\r\n", line_end) + 4
+        if body < 4:
+            return None
+        block = data[line_end:body]
+        exact = self._exact.get(block) or self._recalled(block)
         if exact is None:
-            found = _split(block)
-            known = self._known.get(found[0])
-            if known is None or found[1] > self._body_bytes:
-                return None
-            exact = known, found[1]
-            if len(self._exact) >= MOST:
-                self._exact.clear()
-            self._exact[block] = exact
+            return None
         head, length = exact
-        end = head_end + 4 + length
-        line = data[start:line_end].split(b" ")
-        if end > len(data) or len(line) != 3 or line[2] != b"HTTP/1.1":
+        end = body + length
+        if end > len(data):
             return None
-        method = METHODS.get(line[0])
-        if method is None or _TARGET.fullmatch(line[1]) is None:
+        method, path, query = line.groups(b"")
+        return (
+            Request(METHODS[method], path.decode(), query.decode(), head.headers, data[body:end], peer, head),
+            end,
+        )
+
+    def _recalled(self, block: bytes) -> tuple[Head, int] | None:
+        """A known block with another length."""
+        found, length = _split(block)
+        head = self._known.get(found)
+        if head is None or length > self._body_bytes:
             return None
-        path, _, query = line[1].decode("ascii").partition("?")
-        return Plain(head, method, path, query, data[head_end + 4 : end], end)
+        if len(self._exact) >= MOST:
+            self._exact.clear()
+        self._exact[block] = head, length
+        return head, length
 
     def end(self, data: bytes, start: int) -> int | None:
         """Where the request at `start` ends, by its length line; None if it is not whole yet or says it otherwise."""

@@ -35,7 +35,7 @@ class InsideLine:
         assert isinstance(settled, Response), "only streams are no responses, and none is asked for here"
         lines = (line.partition(": ") for line in settled.lines.splitlines())
         headers = dict(settled.headers) | {name: value for name, _, value in lines}
-        return Answer(settled.status, headers, settled.body)
+        return Answer(settled.status, headers, settled.whole)
 
     async def stream(self, request: bytes) -> tuple[Answer, AsyncIterator[bytes]]:
         raise Unreachable("inside the hub nobody listens to a stream")

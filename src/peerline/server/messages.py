@@ -20,7 +20,18 @@ from peerline.server.routes import Call, Proof, Route
 from peerline.store.tables.trail import Note
 from peerline.wire.fields import read
 from peerline.wire.instants import instant
-from peerline.wire.messages import ACKNOWLEDGE, FACT, NOTE, REPLY, SEND, draft, fact_record, head, record_json
+from peerline.wire.messages import (
+    ACKNOWLEDGE,
+    FACT,
+    NOTE,
+    REPLY,
+    SEND,
+    draft,
+    fact_record,
+    head,
+    record_json,
+    record_pieces,
+)
 
 CallLater = Callable[[float, Callable[[], None]], asyncio.TimerHandle]
 
@@ -90,7 +101,7 @@ class MessageRoutes:
             raise Invalid("state must be open, undelivered, final, unread, or all")
         most = integer("limit", query.get("limit"), 1, 1000, 100)
         return self._messages.sent(call.by.agent, state, most).map(
-            lambda found: raw_answer(b'{"messages":[%b]}' % b",".join(map(record_json, found)))
+            lambda found: raw_answer(b'{"messages":[', b",".join(map(record_json, found)), b"]}")
         )
 
     def get(self, call: Call) -> Answer:
@@ -169,16 +180,17 @@ class MessageRoutes:
 def _sent(done: tuple[Message, bool]) -> Response:
     message, repeated = done
     if repeated:
-        return raw_answer(b'{"message":%b,"idempotent":true}' % record_json(message))
-    return raw_answer(b'{"message":%b,"idempotent":false}' % record_json(message), 202)
+        return raw_answer(b'{"message":', *record_pieces(message), b',"idempotent":true}')
+    return raw_answer(b'{"message":', *record_pieces(message), b',"idempotent":false}', status=202)
 
 
 def _message(message: Message) -> Response:
-    return raw_answer(b'{"message":%b}' % record_json(message))
+    return raw_answer(b'{"message":', *record_pieces(message), b"}")
 
 
 def _taken(done: tuple[Message, bool]) -> Response:
-    return raw_answer(b'{"message":%b,"first":%b}' % (record_json(done[0]), b"true" if done[1] else b"false"))
+    message, first = done
+    return raw_answer(b'{"message":', *record_pieces(message), b',"first":true}' if first else b',"first":false}')
 
 
 def _told(told: Told) -> Response:

@@ -69,7 +69,7 @@ class OpenApiRoutes:
         """Made at the first call: a hub that nobody asks does not pay for it."""
         if self._document is None:
             self._document = encode(document(self._routes, self._version))
-        return Response(status=200, headers=raw_answer(b"").headers, body=self._document)
+        return Response(status=200, headers=raw_answer().headers, body=self._document)
 
 
 def document(routes: Iterable[Route], version: str) -> Json:

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections import deque
+from collections.abc import Sequence
 from typing import Final, cast
 
 from peerline.core.limits import STREAM_BUFFER_BYTES
@@ -17,6 +18,7 @@ logger = logging.getLogger(__name__)
 
 STREAM_HIGH_WATER: Final = 65_536
 STREAM_KERNEL_BYTES: Final = 131_072
+JOINED_BYTES: Final = 8_192
 
 
 class Slot:
@@ -24,7 +26,7 @@ class Slot:
 
     __slots__ = ("answer", "bodiless", "close", "connection", "linger")
 
-    def __init__(self, connection: "Outbound", *, bodiless: bool, close: bool, linger: bool = False) -> None:
+    def __init__(self, connection: "Outbound", bodiless: bool, close: bool, linger: bool = False) -> None:
         self.answer: Response | Stream | bytes | None = None
         self.bodiless = bodiless
         self.close = close
@@ -36,12 +38,20 @@ class Slot:
         if connection is None:
             _drop(later)
             return
-        try:
-            self.answer = later.result()
-        except Exception:
-            logger.exception("a pending answer failed")
+        if later.error is None:
+            self.answer = later.value
+        else:
+            logger.error("a pending answer failed", exc_info=later.error)
             self.answer = connection.failed()
         connection.advance()
+
+
+def write_pieces(transport: asyncio.Transport, pieces: Sequence[bytes]) -> None:
+    """Small pieces are joined, which costs less than handing over each; larger ones are not copied."""
+    if len(pieces) > 1 and max(map(len, pieces)) > JOINED_BYTES:
+        transport.writelines(pieces)
+    else:
+        transport.write(b"".join(pieces))
 
 
 def _drop(later: "Later[Response] | Later[Response | Stream]") -> None:
@@ -55,15 +65,18 @@ def _drop(later: "Later[Response] | Later[Response | Stream]") -> None:
 
 
 class Outbound(Patience):
-    """The writing half. `halved`: the peer has shut its sending side."""
+    """The writing half. `halved`: the peer has shut its sending side. `reading`: what it sends is looked at.
 
-    __slots__ = ("_held", "_queue", "_stream", "halved", "peer")
+    What is written in one turn of the loop leaves together: uvloop keeps it until the turn ends.
+    """
+
+    __slots__ = ("_queue", "_stream", "halved", "peer", "reading")
 
     def __init__(self, shared: Shared) -> None:
         super().__init__(shared)
         self.peer: Peer | None = None
         self.halved = False
-        self._held = b""  # answers that wait for the next one of this turn
+        self.reading = True
         self._queue: deque[Slot] | None = None
         self._stream: Stream | None = None
 
@@ -93,56 +106,56 @@ class Outbound(Patience):
         if type(answer) is Response and not self._queue:
             self._send(answer, bodiless, close, False)
             return
-        slot = Slot(self, bodiless=bodiless, close=close)
-        self._enqueue(slot)
-        if isinstance(answer, Later):
-            answer.then(slot.settled)
-        else:
-            slot.answer = answer
-            self.advance()
+        slot = Slot(self, bodiless, close)
+        if not isinstance(answer, Later):
+            self._put_known(slot, answer)
+            return
+        if self._queue is None:
+            self._queue = deque()
+        self._queue.append(slot)
+        answer.then(slot.settled)
 
     def put_last(self, response: Response) -> None:
         """Queue a refusal after which nothing is read any more."""
         self.ended = True
-        slot = Slot(self, bodiless=False, close=True, linger=True)
-        slot.answer = response
-        self._enqueue(slot)
-        self.advance()
+        self._put_known(Slot(self, False, close=True, linger=True), response)
 
     def put_bytes(self, data: bytes) -> None:
-        slot = Slot(self, bodiless=False, close=False)
-        slot.answer = data
-        self._enqueue(slot)
+        self._put_known(Slot(self, False, close=False), data)
+
+    def _put_known(self, slot: Slot, answer: Response | Stream | bytes) -> None:
+        slot.answer = answer
+        if self._queue is None:
+            self._queue = deque()
+        self._queue.append(slot)
         self.advance()
 
     @property
     def pending(self) -> int:
         return len(self._queue) if self._queue else 0
 
-    def _enqueue(self, slot: Slot) -> None:
-        if self._queue is None:
-            self._queue = deque()
-        self._queue.append(slot)
-
     def advance(self) -> None:
         """Write what is at the head of the queue and known."""
-        # `_queue` itself, each time: a stream or a last answer takes it away below us.
-        while self._queue and (answer := self._queue[0].answer) is not None:
-            slot = self._queue.popleft()
-            if type(answer) is bytes:
-                self._write(answer)
-            elif isinstance(answer, Response):
+        queue = self._queue
+        while queue and (answer := queue[0].answer) is not None:
+            slot = queue.popleft()
+            if isinstance(answer, Response):
                 self._send(answer, slot.bodiless, slot.close, slot.linger)
             elif isinstance(answer, Stream):
                 self._open(answer, slot.bodiless)
+            elif self.transport is not None and not self.closing:
+                self.transport.write(answer)
+            queue = self._queue  # a stream or a last answer takes it away below us
         if self._stream is None:
-            if self.ended and not self._queue and not self.closing:
+            if self.ended and not queue and not self.closing:
                 self.finish()
-            self.watch()
-            self.drained()
+            if self.armed is NEVER:
+                self.watch()
+            if not self.reading:
+                self.drained()
 
     def drained(self) -> None:
-        """The queue is shorter than it was, or the transport takes bytes again."""
+        """Nothing was read, and the queue is shorter than it was, or the transport takes bytes again."""
 
     def failed(self) -> Response:
         assert self.peer is not None
@@ -151,11 +164,12 @@ class Outbound(Patience):
     def _send(self, response: Response, bodiless: bool, close: bool, linger: bool) -> None:
         close = close or response.close
         try:
-            data = encode_response(response, bodiless=bodiless, close=close)
+            pieces = encode_response(response, bodiless, close)
         except ValueError:
             logger.exception("an answer could not be written")
-            data = encode_response(self.failed(), bodiless=bodiless, close=close)
-        self._write(data)
+            pieces = encode_response(self.failed(), bodiless, close)
+        if self.transport is not None and not self.closing:
+            write_pieces(self.transport, pieces)
         if self.phase <= IDLE:
             self.began = self.shared.wheel.now
         if close:
@@ -171,26 +185,6 @@ class Outbound(Patience):
             if isinstance(slot.answer, Stream):
                 slot.answer.closed()
 
-    def _write(self, data: bytes) -> None:
-        """Answers of one connection that come together leave together."""
-        if self._queue:
-            if not self._held:
-                asyncio.get_running_loop().call_soon(self._release)
-            self._held += data
-            return
-        if self.transport is not None and not self.closing:
-            self.transport.write(self._held + data if self._held else data)
-        self._held = b""
-
-    def _release(self) -> None:
-        data, self._held = self._held, b""
-        if data and self.transport is not None and not self.transport.is_closing():
-            self.transport.write(data)
-
-    def finish(self, *, linger: bool = False) -> None:
-        self._release()
-        super().finish(linger=linger)
-
     # Streams; the connection is the stream's Sink
 
     def _open(self, stream: Stream, bodiless: bool) -> None:
@@ -200,7 +194,6 @@ class Outbound(Patience):
             stream.closed()  # nobody is there to read it
             self.finish()
             return
-        self._release()
         self.transport.write(encode_stream_head(stream.headers, stream.lines, stream.status))
         if bodiless:
             stream.closed()
@@ -210,7 +203,7 @@ class Outbound(Patience):
         self.transport.set_write_buffer_limits(high=STREAM_HIGH_WATER)
         ready_for_stream(self.transport, STREAM_KERNEL_BYTES, self.shared.deadlines.stall_s)
         self.shared.wheel.forget(self)
-        self.due = NEVER
+        self._due = NEVER
         self.lighten()
         try:
             stream.opened(self)
@@ -222,11 +215,11 @@ class Outbound(Patience):
         """Let go of everything only requests need: thousands of streams stay open for days."""
         self.peer = None
 
-    def write(self, data: bytes) -> None:
+    def write(self, *pieces: bytes) -> None:
         transport = self.transport
         if transport is None or self.closing:
             return
-        transport.write(data)
+        write_pieces(transport, pieces)
         if self.paused and transport.get_write_buffer_size() > STREAM_BUFFER_BYTES:
             self.abort()
 
@@ -239,21 +232,26 @@ class Outbound(Patience):
         self.paused = False
         if self.closing:
             return
-        self.due = NEVER
+        self._due = NEVER
         if self._stream is not None:
             self._stream.resumed()
         else:
             self.watch()
             self.drained()
 
-    def watch(self) -> None:
-        """Set the deadline that the present state asks for; a peer that takes nothing has one already."""
+    @property
+    def due(self) -> float:
+        """What the present state asks for; a peer that takes nothing has a deadline of its own."""
         if self.closing or self.paused or self._stream is not None:
-            return
-        shared = self.shared
-        ours = self._queue and self.phase <= IDLE  # the next move is ours, and takes as long as it takes
-        due = NEVER if ours else self.began + shared.limits[self.phase]
-        self.due_at(due)
+            return self._due
+        if self._queue and self.phase <= IDLE:
+            return NEVER  # the next move is ours, and takes as long as it takes
+        return self.began + self.shared.limits[self.phase]
+
+    def watch(self) -> None:
+        """To be called when the deadline may have come nearer, and when the wheel has let go of this connection."""
+        if self.due < self.armed:
+            self.shared.wheel.arm(self)
 
     def shutdown(self) -> None:
         """Take no more requests; close once every pending answer is written. A stream is closed now."""

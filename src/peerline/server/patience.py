@@ -35,15 +35,15 @@ class Shared:
 
 
 class Patience(asyncio.Protocol):
-    """`ended`: no further request is taken. `phase`, `began` and `due` are kept by the halves that read and write."""
+    """`ended`: no further request is taken. `phase` and `began` are kept by the halves that read and write."""
 
     __slots__ = (
         "_backlog",
+        "_due",
         "_moved",
         "armed",
         "began",
         "closing",
-        "due",
         "ended",
         "paused",
         "phase",
@@ -56,7 +56,7 @@ class Patience(asyncio.Protocol):
         self.transport: asyncio.Transport | None = None
         self.phase = FRESH
         self.began = shared.wheel.now
-        self.due: float = NEVER
+        self._due: float = NEVER
         self.armed: float = NEVER
         self.ended = False
         self.paused = False
@@ -64,8 +64,13 @@ class Patience(asyncio.Protocol):
         self._backlog = 0
         self._moved = 0.0
 
+    @property
+    def due(self) -> float:
+        """When the wheel is to call `expire`, worked out when it looks: most deadlines have moved on by then."""
+        return self._due
+
     def due_at(self, due: float) -> None:
-        self.due = due
+        self._due = due
         if due < self.armed:
             self.shared.wheel.arm(self)
 

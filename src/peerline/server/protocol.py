@@ -10,6 +10,7 @@ import httptools
 
 from peerline.core.errors import Stopping
 from peerline.server import framing
+from peerline.server.deadlines import NEVER
 from peerline.server.encoding import CONTINUE
 from peerline.server.exchange import Head, Request, Stream
 from peerline.server.framing import HEAD_BYTES, NAMES, Refused
@@ -48,7 +49,6 @@ class Connection(Outbound):
         "_parser",
         "_path",
         "_query",
-        "_reading",
         "_size",
         "_stash",
         "_upgrading",
@@ -59,7 +59,6 @@ class Connection(Outbound):
     def __init__(self, shared: Shared) -> None:
         super().__init__(shared)
         self._parser: httptools.HttpRequestParser | None = httptools.HttpRequestParser(self)
-        self._reading = True
         self._stash = b""  # read, but not to be looked at before earlier answers have left
         self._close = False
         self._upgrading = False
@@ -83,30 +82,33 @@ class Connection(Outbound):
             self._stash += data
             return
         try:
-            if self.phase <= IDLE:
-                data = data[self._read_whole(data) :]
-            if not data:
-                pass
-            elif len(data) <= SLICE and self.phase <= IDLE and b"chunked" not in data.lower():
-                self._feed(data)
-            else:
-                self._feed_slices(data)
+            read = self._read_whole(data) if self.phase <= IDLE else 0
+            if read < len(data) and not self.ended:
+                self._read_rest(data[read:])
         except httptools.HttpParserError as error:
             self._broken(error)
         except Refused as refused:
             self._refuse(refused)
-        self.watch()
+        if self.phase > IDLE or self.armed is NEVER:
+            self.watch()
+
+    def _read_rest(self, data: bytes) -> None:
+        if len(data) <= SLICE and self.phase <= IDLE and b"chunked" not in data.lower():
+            self._feed(data)
+        else:
+            self._feed_slices(data)
 
     def _read_whole(self, data: bytes) -> int:
         """Answer the whole requests at the front of `data`, one at a time; how many bytes they were. A known header
         block spares the parser, a new one is learned from it."""
-        assert self.peer is not None
-        heads, start = self.shared.heads[self.peer.unix], 0
+        peer, start = self.peer, 0
+        assert peer is not None
+        heads = self.shared.heads[peer.unix]
         while start < len(data) and not (self.ended or self.paused or self.pending >= PIPELINE):
-            plain = heads.read(data, start)
+            plain = heads.read(data, start, peer)
             if plain is not None:
-                start = plain.end
-                self._dispatch(plain.method, plain.path, plain.query, plain.head, plain.body, False)
+                request, start = plain
+                self._take(request, False)
                 continue
             end = heads.end(data, start)
             if end is None:
@@ -142,8 +144,8 @@ class Connection(Outbound):
         self._read_on(not self._stash and not self.paused)
 
     def _read_on(self, wanted: bool) -> None:
-        if wanted is not self._reading and self.transport is not None and not self.transport.is_closing():
-            self._reading = wanted
+        if wanted is not self.reading and self.transport is not None and not self.transport.is_closing():
+            self.reading = wanted
             if wanted:
                 self.transport.resume_reading()
             else:
@@ -295,25 +297,22 @@ class Connection(Outbound):
         self._body = b""
         if self._offered:
             self._headers["upgrade"], self._offered = self._offered, ""  # a route may take it all the same
-        self._dispatch(self._method(), self._path, self._query, Head(self._headers), body, self._close)
+        method, headers = self._method(), self._headers
+        request = Request(method, self._path, self._query, headers, body, self.peer, Head(headers))
+        self._take(request, self._close or method == "CONNECT")
 
-    def _dispatch(self, method: str, path: str, query: str, head: Head, body: bytes, close: bool) -> None:
-        assert self.peer is not None
-        request = Request(
-            method=method, path=path, query=query, headers=head.headers, body=body, peer=self.peer, head=head
-        )
+    def _take(self, request: Request, close: bool) -> None:
         self.phase = IDLE
         self.began = self.shared.wheel.now
         self._answered += 1
         try:
             answer = self.shared.app.answer(request)
         except Exception:
-            logger.exception("%s could not be answered", method)
+            logger.exception("%s could not be answered", request.method)
             answer = self.failed()
-        close = close or method == "CONNECT"
         if close or isinstance(answer, Stream):
             self.ended = True  # before anything is written: the parser may already hold the next request
-        self.put(answer, bodiless=method == "HEAD", close=close)
+        self.put(answer, bodiless=request.method == "HEAD", close=close)
 
     # Refusals
 

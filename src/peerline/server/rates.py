@@ -8,7 +8,7 @@ from peerline.server.exchange import Request
 
 def count(rates: RateWindow, request: Request, key: str, monotonic: Millis) -> None:
     """One more request of that caller. Raises: TooMany."""
-    verdict = rates.count(key, monotonic)
-    request.lines += f"x-ratelimit-limit: {verdict.limit}\r\nx-ratelimit-remaining: {verdict.remaining}\r\n"
-    if not verdict.allowed:
-        raise TooMany("request rate limit exceeded", retryAfter=verdict.retry_after_s, nextAction="wait")
+    left = request.remaining = rates.count(key, monotonic)
+    if left < 0:
+        request.remaining = 0
+        raise TooMany("request rate limit exceeded", retryAfter=rates.retry_after_s(key, monotonic), nextAction="wait")

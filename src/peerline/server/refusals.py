@@ -38,9 +38,9 @@ def json_answer(value: Any, status: int = 200) -> Response:
     return Response(status=status, headers=JSON, body=encode(value))
 
 
-def raw_answer(body: bytes, status: int = 200) -> Response:
-    """`body` is JSON already."""
-    return Response(status=status, headers=JSON, body=body)
+def raw_answer(*pieces: bytes, status: int = 200) -> Response:
+    """`pieces` together are JSON already."""
+    return Response(status, JSON, "", b"", False, pieces)
 
 
 def refusal(error: BaseException, request_id: str) -> Response:

@@ -47,13 +47,27 @@ class Route(NamedTuple):
     described: bool = True  # in OpenAPI; other protocols have descriptions of their own
 
 
+class _Shape(NamedTuple):
+    """A route with parameters: where each name stands among the segments, and the words that its key leaves open."""
+
+    route: Route
+    names: tuple[tuple[int, str], ...]
+    words: tuple[tuple[int, str], ...]
+
+    @classmethod
+    def of(cls, route: Route, parts: Sequence[str]) -> "_Shape":
+        names = tuple((at, part[1:-1]) for at, part in enumerate(parts) if part[:1] == "{")
+        words = tuple((at, part) for at, part in enumerate(parts[:-1]) if part[:1] != "{" and at != 2)
+        return cls(route, names, words)
+
+
 class Routes:
     """Found by method, length, noun and last segment: what differs between the shapes of one noun is their verb."""
 
     def __init__(self, routes: Sequence[Route]) -> None:
         self.all = tuple(route._replace(timing=Histogram(DURATIONS_S)) for route in routes)
         self._fixed: dict[tuple[str, str], Route] = {}
-        self._shaped: dict[tuple[str, int, str, str | None], tuple[list[str], Route]] = {}
+        self._shaped: dict[tuple[str, int, str, str | None], _Shape] = {}
         for route in self.all:
             parts = route.path.split("/")
             if "{" not in route.path:
@@ -62,7 +76,7 @@ class Routes:
                 last = None if parts[-1][:1] == "{" else parts[-1]
                 key = (route.method, len(parts), parts[2], last)
                 assert key not in self._shaped, f"two routes of one shape: {route.path}"
-                self._shaped[key] = (parts, route)
+                self._shaped[key] = _Shape.of(route, parts)
 
     def find(self, method: str, path: str) -> tuple[Route, dict[str, str]] | None:
         """The route and its raw path parameters; a wrong method is no route either."""
@@ -78,12 +92,9 @@ class Routes:
         )
         if found is None:
             return None
-        parameters: dict[str, str] = {}
-        for want, have in zip(found[0], parts, strict=True):
-            if want[:1] == "{":
-                if not have:
-                    return None
-                parameters[want[1:-1]] = have
-            elif want != have:
+        route, names, words = found
+        for at, word in words:
+            if parts[at] != word:
                 return None
-        return found[1], parameters
+        parameters = {name: parts[at] for at, name in names}
+        return None if "" in parameters.values() else (route, parameters)

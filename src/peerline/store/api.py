@@ -66,7 +66,9 @@ class Tables:
         return self._tx
 
     def aside(self) -> list[Hint] | None:
-        return self._tx.hints
+        hints = self._tx.hints
+        self._tx.hints = None
+        return hints
 
     def wrote(self) -> None:
         self.trouble = None

@@ -36,12 +36,9 @@ class Text:
 
     def read(self, body: Mapping[str, Any]) -> str | None:
         value = body.get(self.name)
-        if value is None or value == "":
-            if not self.required:
+        if type(value) is not str:
+            if value is None and not self.required:
                 return self.default
-            if value is None:
-                raise Invalid(f"{self.name} must be a string")
-        if not isinstance(value, str):
             raise Invalid(f"{self.name} must be a string")
         text = trim(value)
         if not text:

@@ -11,10 +11,12 @@ def _second(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
+_MILLIS = [f".{millis:03d}Z" for millis in range(1000)]
+
+
 @lru_cache(maxsize=4096)
 def instant(at: Millis) -> str:
-    seconds, millis = divmod(at, 1000)
-    return f"{_second(seconds)}.{millis:03d}Z"
+    return _second(at // 1000) + _MILLIS[at % 1000]
 
 
 def millis(text: str) -> Millis:

@@ -10,6 +10,7 @@ from peerline.core.errors import InvalidJson
 from peerline.core.limits import JSON_DEPTH, JSON_INTEGER
 
 encode = msgspec.json.Encoder().encode
+_fast = msgspec.json.Decoder().decode
 
 
 def decode(body: bytes) -> dict[str, Any]:
@@ -21,6 +22,8 @@ def decode(body: bytes) -> dict[str, Any]:
     """
     if not body or body == b"{}":
         return {}
+    if (flat := _flat(body)) is not None:
+        return flat
     try:
         text = body.decode()
         if text[0] != "{":
@@ -35,6 +38,31 @@ def decode(body: bytes) -> dict[str, Any]:
     if body.count(b"{") + body.count(b"[") > JSON_DEPTH or b"\\u" in body:
         _inspect(value)
     return value
+
+
+def _flat(body: bytes) -> dict[str, Any] | None:
+    """What most bodies are, read by the faster parser: strings, words and small numbers, without one escape. It only
+    says yes; whatever it does not vouch for is judged by the strict one."""
+    if b"\\" in body:
+        return None
+    try:
+        value = _fast(body)
+    except (ValueError, RecursionError):
+        return None
+    if type(value) is not dict:
+        return None
+    strings = len(value)
+    for member in value.values():
+        kind = type(member)
+        if kind is str:
+            strings += 1
+        elif kind is int:
+            if abs(member) > JSON_INTEGER:
+                return None
+        elif kind is not bool and member is not None:
+            return None
+    # Without escapes every string takes two quotes: a name that stands twice has some too many.
+    return value if body.count(b'"') == 2 * strings else None
 
 
 def _inspect(top: Any) -> None:

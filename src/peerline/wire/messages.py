@@ -7,7 +7,7 @@ from peerline.core import limits
 from peerline.core.brake import held, release
 from peerline.core.draft import Draft, check_hops
 from peerline.core.errors import Invalid, InvalidWorkflowContext, WorkflowContextForbidden
-from peerline.core.message import Delivery, Message
+from peerline.core.message import OPEN, Delivery, Message
 from peerline.core.text import utf16_length
 from peerline.core.trail import REPORTED, Fact
 from peerline.wire.fields import Choice, Field, Flag, Integer, Label, Opaque, Text, Texts, read
@@ -42,6 +42,9 @@ FACT: tuple[Field, ...] = (
 )
 ACKNOWLEDGE: tuple[Field, ...] = (Text("adapter", limits.NAME),)
 
+_WHAT = frozenset(field.name for field in WHAT)
+_UNSAID = {field.name: field.default for field in WHERE}
+
 _CONTEXT = {"runId": 80, "stageId": 64, "requirementKey": 128}
 
 
@@ -54,7 +57,10 @@ def draft(body: Mapping[str, Any], default_ttl_ms: int) -> Draft:
     target = _TARGET.read(body)
     if target is not None and "@" not in target and utf16_length(target) > limits.TARGET:
         raise Invalid(f"target exceeds {limits.TARGET} characters")
-    what = read(WHAT, body)
+    content, delivery = WHAT[1].read(body), WHAT[2].read(body)
+    if _WHAT.issuperset(body):  # most say no more
+        hops, max_hops = _UNSAID["hops"], _UNSAID["maxHops"]
+        return Draft(target or "", content, delivery, hops, max_hops, default_ttl_ms, False, None, None, None)
     if body.get("workflowContext") is not None:
         check_context(body["workflowContext"])
         raise WorkflowContextForbidden(
@@ -65,9 +71,9 @@ def draft(body: Mapping[str, Any], default_ttl_ms: int) -> Draft:
     path = HOW[3].read(body) if "path" in body else None
     ttl_ms = HOW[0].read(body) if "ttlMs" in body else default_ttl_ms
     return Draft(
-        target=what["target"],
-        body=what["content"],
-        delivery=what["delivery"],
+        target=target or "",
+        body=content,
+        delivery=delivery,
         hops=where["hops"],
         max_hops=where["maxHops"],
         ttl_ms=ttl_ms,
@@ -151,20 +157,27 @@ def _held(message: Message) -> str:
 
 class Lines:
     """Records as lines of JSON. A message is written several times within a moment: as answer, as frame, again when it
-    is taken and replied. Its fixed part is kept for that long, and the newest line as a whole."""
+    is taken and replied. Its fixed part is kept for that long.
+
+    A line is given in two pieces, so that whoever writes a large body need not copy it into one: the fixed part, and
+    where the message is.
+    """
 
     def __init__(self, most_bytes: int = 4_194_304) -> None:
         self._most_bytes = most_bytes
-        self._newest: tuple[Message | None, bytes] = (None, b"")
+        self._newest: Message | None = None
+        self._pieces = (b"", b"")  # of the newest
         self._fixed: dict[tuple[str, int], bytes] = {}
         self._bytes = 0
 
     def line(self, message: Message) -> bytes:
-        known, line = self._newest
-        if known is not message:
-            line = self._start(message) + encode(changing(message))[1:]
-            self._newest = (message, line)
-        return line
+        return b"".join(self.pieces(message))
+
+    def pieces(self, message: Message) -> tuple[bytes, bytes]:
+        if self._newest is not message:
+            self._pieces = self._start(message), encode(changing(message))[1:]
+            self._newest = message
+        return self._pieces
 
     def _start(self, message: Message) -> bytes:
         """The fixed part, open for the members that follow."""
@@ -177,12 +190,13 @@ class Lines:
                 self._fixed.clear()
                 self._bytes = len(start)
             self._fixed[key] = start
-        elif not message.open:
+        elif message.status not in OPEN:
             self._bytes -= len(self._fixed.pop(key))  # final: it will hardly be written again
         return start
 
 
-record_json = Lines().line
+_lines = Lines()
+record_json, record_pieces = _lines.line, _lines.pieces
 
 
 def head(message: Message) -> dict[str, Any]:

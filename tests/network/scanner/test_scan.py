@@ -91,6 +91,13 @@ def test_what_only_leads_to_a_secret_is_none(line: str) -> None:
     assert scan(line) == []
 
 
+def test_a_secret_that_looks_like_a_path_or_a_call_is_one() -> None:
+    for value in ("/kD7Wf4rQncA9R8WKAbB/Hu5Si8S6k2x", "yY7!QO4Ds5qgcC"):
+        assert scan(f"DB_PASSWORD={value}")
+        assert scan(f"password: '{value}'")
+    assert scan("password: 'kQ(7x)L2vm[9]Zr'")  # in quotes; bare it could be an expression
+
+
 def test_a_value_that_is_not_random_enough_is_none() -> None:
     assert scan("password=aabbaabbaabb") == []
     assert scan("password=kV9$aabbcd") != []

@@ -29,13 +29,13 @@ _NUMBERED: Final = re.compile(
 )
 # An unquoted expression or path of a program: settings.api_key, get_token(), Option<String>, ./secrets/key
 _REFERENCE: Final = re.compile(
-    r"[&*]?[A-Za-z_][A-Za-z_0-9]*(?:(?:\.|::|->|\?\.)[A-Za-z_][A-Za-z_0-9]*)*[(\[<{!].*"
+    r"[&*]?[A-Za-z_][A-Za-z_0-9]*(?:(?:\.|::|->|\?\.)[A-Za-z_][A-Za-z_0-9]*)*!?[(\[<{].*"
     r"|[A-Za-z_]+(?:(?:\.|::|->|\?\.|/|-)[A-Za-z_]+)*[?:.)\]}>|`]*",
     re.DOTALL,
 )
 _PATH: Final = re.compile(r"(?:~|\.{1,2}|[A-Za-z]:)?(?:[/\\][{<:$]?[A-Za-z_.][\w.@-]*[}>]?)+[/\\]?")
 _VARIABLE: Final = re.compile(r"[A-Z]+(?:_[A-Z]+)+")
-_ADDRESS: Final = re.compile(r"[a-z][a-z0-9+.-]*://[^@]*", re.IGNORECASE)
+_ADDRESS: Final = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?//[^@]*", re.IGNORECASE)
 _NOT_CREDENTIALS: Final = re.compile(r"(?:sha\d+|md5|uuid|urn|arn|refs|did)[:/-].*", re.IGNORECASE)
 
 
@@ -58,7 +58,9 @@ def blank_token(value: str) -> bool:
 
 def leads_elsewhere(value: str) -> bool:
     """A path, an address or a variable's name instead of the secret, or the digest of something."""
-    return any(shape.fullmatch(value) for shape in (_PATH, _ADDRESS, _VARIABLE, _NOT_CREDENTIALS))
+    if _PATH.fullmatch(value):  # base64 may begin with a slash as well
+        return not any(len(part) >= 12 and random_looking(part) for part in re.split(r"[/\\]", value))
+    return any(shape.fullmatch(value) for shape in (_ADDRESS, _VARIABLE, _NOT_CREDENTIALS))
 
 
 def reference(value: str) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from tests.clients import latency
 from tests.clients.model.conversation import Now, Rule, Rules, Step, call, say
 from tests.clients.model.endpoint import Endpoint
-from tests.hub_process import Agent, Project
+from tests.hub_process import Agent, Project, Stream
 
 WAKE_UPS = int(os.environ.get("KXM_TEST_WAKE_UPS", "5"))
 REQUEST = "The body of a request, for its recipient alone."
@@ -68,7 +68,7 @@ class WakeUps:
         """One request and one reply; the facts of the request's trail."""
         # A peer of its own for each round: two agents that write to each other all the time are held back.
         lead = self.peer()
-        with lead.stream() as stream:
+        with _listening(lead) as stream:
             sent = self.by_a_request(lead)
             assert stream.next("reply").message["reply"]["content"] == ANSWER
             self.prompt(ask_for(lead.name))
@@ -126,6 +126,13 @@ def side_by_side(sessions: Sequence[WakeUps], rounds: int) -> list[set[str]]:
     if failed:
         raise failed[0]
     return done
+
+
+def _listening(lead: Agent) -> Stream:
+    """Its stream. Beside other sessions somebody's presence may come before the `ready`."""
+    stream = lead.project.hub.stream(f"/v1/events?agentId={lead.id}", lead.headers)
+    stream.next("ready")
+    return stream
 
 
 def facts(lead: Agent, message_id: str) -> set[str]:

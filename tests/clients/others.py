@@ -3,16 +3,17 @@
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from peerline.cli.setup.gemini import HOOKS
 from tests.clients.install import GEMINI, OPENCODE, PI, Client
 from tests.clients.model.endpoint import Endpoint
+from tests.clients.opencode import settings
 from tests.hub_process import PATIENCE_S, HubProcess, environment
 
-GEMINI_HOOK: Final = "hook session-start --client gemini"
 MODEL: Final = "scripted"
 QUIET: Final = {"PI_OFFLINE": "1", "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"}
 
@@ -26,6 +27,7 @@ class Setting:
     model: str
     server: list[str]
     variables: dict[str, str]
+    hooks: Mapping[str, str]
 
     def put(self, path: Path, value: Any) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -54,10 +56,11 @@ def gemini(at: Setting) -> Arranged:
         "privacy": {"usageStatisticsEnabled": False},
         "security": {"auth": {"selectedType": "gemini-api-key"}},
         "mcpServers": {"kxm": {**at.entry, "trust": True}},
-        "hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": f"{at.server[0]} {GEMINI_HOOK}"}]}]},
+        "hooks": {event: [_hook(at.server[0], ours)] for event, ours in at.hooks.items()},
     }
     at.put(at.home / ".gemini/settings.json", settings)
     variables = at.variables | {
+        "KXM_HOOK_WAIT_MS": "10000",  # on a busy machine a hook would leave its part out
         "GEMINI_API_KEY": "dummy",
         "GOOGLE_GEMINI_BASE_URL": at.model,
         "GEMINI_CLI_TRUST_WORKSPACE": "true",
@@ -65,22 +68,13 @@ def gemini(at: Setting) -> Arranged:
     return ["--skip-trust", "-m", "gemini-2.5-flash", "--approval-mode", "yolo", "-p"], variables
 
 
+def _hook(kxm: str, event: str) -> dict[str, Any]:
+    return {"hooks": [{"type": "command", "command": f"{kxm} hook {event} --client gemini"}]}
+
+
 def opencode(at: Setting) -> Arranged:
-    provider = {
-        "npm": "@ai-sdk/openai-compatible",
-        "name": "Scripted",
-        "options": {"baseURL": f"{at.model}/v1", "apiKey": "dummy"},
-        "models": {MODEL: {"name": "Scripted"}},
-    }
-    settings = {
-        "autoupdate": False,
-        "share": "disabled",
-        "model": f"scripted/{MODEL}",
-        "permission": {"*": "allow"},
-        "provider": {"scripted": provider},
-        "mcp": {"kxm": {"type": "local", "command": at.server, "environment": at.variables, "enabled": True}},
-    }
-    at.put(at.folder / "opencode.json", settings)
+    ours = {"kxm": {"type": "local", "command": at.server, "environment": at.variables, "enabled": True}}
+    at.put(at.folder / "opencode.json", settings(at.model) | {"mcp": ours})
     return ["run", "--model", f"scripted/{MODEL}"], {}
 
 
@@ -91,13 +85,21 @@ class Other:
     client: Client
     arrange: Callable[[Setting], Arranged]
 
-    def headless(self, prompt: str, home: Path, hub: HubProcess, model: Endpoint, **variables: str) -> str:
+    def headless(
+        self,
+        prompt: str,
+        home: Path,
+        hub: HubProcess,
+        model: Endpoint,
+        hooks: Mapping[str, str] = HOOKS,
+        **variables: str,
+    ) -> str:
         """One prompt without a terminal, in a home of its own; what it printed. `variables` are our server's."""
         folder = home / "shop"
         folder.mkdir(parents=True, exist_ok=True)
         kxm = str(Path(sys.executable).with_name("kxm"))
         known = {"KXM_STATE_HOME": hub.environment["KXM_STATE_HOME"], "KXM_SERVER_URL": hub.url, **variables}
-        words, more = self.arrange(Setting(home, folder, model.url, [kxm, "mcp"], known))
+        words, more = self.arrange(Setting(home, folder, model.url, [kxm, "mcp"], known, hooks))
         ran = subprocess.run(
             [*self.client.command, *words, prompt],
             # OpenCode believes PWD more than the folder that it runs in.

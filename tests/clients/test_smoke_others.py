@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from peerline.cli.setup.gemini import HOOKS
 from tests.clients.errand import PROMPT, Errand
 from tests.clients.model.conversation import Rule, Rules, call, say
 from tests.clients.model.endpoint import Endpoint
@@ -21,12 +22,16 @@ def test_the_client_does_an_errand_with_a_peer(
     errand.check(model)
 
 
-def test_gemini_is_told_by_our_hook_what_waits(hub: HubProcess, shop: Project, model: Endpoint, tmp_path: Path) -> None:
+@pytest.mark.parametrize("event", HOOKS)
+def test_gemini_is_told_by_either_hook_what_waits(
+    event: str, hub: HubProcess, shop: Project, model: Endpoint, tmp_path: Path
+) -> None:
     lead = shop.register("lead")
     model.script = Rules(Rule("make yourself known", (call("kxm_list"), say("done"))))
 
     def run(prompt: str) -> None:
-        OTHERS["gemini"].headless(prompt, tmp_path / "user", hub, model, KXM_AGENT_NAME="gemini", KXM_PROJECT=shop.name)
+        known = {"KXM_AGENT_NAME": "gemini", "KXM_PROJECT": shop.name}
+        OTHERS["gemini"].headless(prompt, tmp_path / "user", hub, model, {event: HOOKS[event]}, **known)
 
     with lead.stream() as stream:
         run("make yourself known")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from peerline.worker.frames import OVERSIZED, Frames
 
 
-@given(st.lists(st.dictionaries(st.text(), st.text())), st.data())
+@given(st.lists(st.dictionaries(st.text(), st.text(), max_size=3), max_size=5), st.data())
 def test_objects_come_through_wherever_the_chunks_end(values: list[dict[str, str]], data: st.DataObject) -> None:
     whole = b"".join(json.dumps(value, ensure_ascii=False).encode() + b"\n" for value in values)
     frames, found = Frames(), []

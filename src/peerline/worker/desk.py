@@ -149,9 +149,6 @@ class Desk:
         else:
             self._ended |= {message.id: message for message in work.ended}
 
-    def losses(self, message_id: str) -> int:
-        return self._waiting.losses(message_id)
-
     async def finish(self, within_s: float) -> None:
         """Let what is on its way to the hub arrive, for a while at most."""
         if self._running:

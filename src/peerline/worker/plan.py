@@ -1,7 +1,6 @@
 """What one worker is told to run: worked out by the command line, then fixed for its life."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from peerline.core.ids import Millis
@@ -28,7 +27,6 @@ class Plan:
     tools: tuple[str, ...] = ()
     extensions: tuple[str, ...] = ()
     skills: tuple[str, ...] = ()
-    variables: Mapping[str, str] = field(default_factory=dict)
     isolation: bool = False
     max_run_sessions: int = 128
     resume: bool = True

@@ -144,7 +144,7 @@ class Supervisor:
         try:
             child = await Child.start(
                 harness.command(),
-                env={**self._env, **self._plan.variables, **variables},
+                env={**self._env, **variables},
                 folder=self._plan.folder,
                 errors=self._errors,
                 inherited=self._claim.inherited,

@@ -18,9 +18,6 @@ class Waiting:
         self._lost: dict[str, int] = {}
         self._known: OrderedDict[str, None] = OrderedDict()
 
-    def __len__(self) -> int:
-        return len(self._open)
-
     def add(self, message: Message) -> bool:
         """Take in a request; False if it has been here before or has ended."""
         if message.id in self._known or message.final:

@@ -59,6 +59,7 @@ def test_variables_and_options_say_the_same_and_options_go_first() -> None:
         ({"KXM_WORKER_MODEL": "m" * 257}, "up to 256"),
         ({"KXM_WORKER_MODEL": "--approve"}, "a model's name"),
         ({"KXM_WORKER_TOOLS": "read,rm -rf"}, "tools are up to 64 names"),
+        ({"KXM_WORKER_HARNESS": "codex", "KXM_WORKER_TOOLS": "read"}, "Codex takes no list of tools"),
         ({"KXM_WORKER_SKILL_PATHS": "/not/there"}, "there is no /not/there"),
         ({"KXM_WORKER_EXTENSION_PATHS": ":".join(["/"] * 17)}, "at most 16"),
         ({"KXM_WORKER_SESSION_ISOLATION": "on"}, "KXM_WORKER_SESSION_ISOLATION must be off or workflow"),

@@ -48,6 +48,8 @@ def planned(chosen: Chosen, settings: WorkerSettings, env: Mapping[str, str]) ->
     if not project:
         raise usage("--project is required: the project of its peers (or KXM_PROJECT)")
     harness = chosen.harness or settings.harness
+    if harness == "codex" and (chosen.tools or settings.tools):
+        raise usage("Codex takes no list of tools; its sandbox says what it may do: -- -c 'sandbox_mode=\"read-only\"'")
     resume = chosen.resume and settings.resume
     first = settings.resume_first.lower() not in ("0", "false") if settings.resume_first else True
     return Plan(

@@ -10,6 +10,7 @@ from bench.environment import slow_disk
 from bench.probes.command import Commands
 from bench.probes.idle import IdleStreams
 from bench.probes.install import Installation
+from bench.probes.network import Network
 from bench.probes.start import Start
 from bench.probes.stored import Stored
 from bench.run import Run
@@ -110,4 +111,5 @@ ARMS: Final[dict[str, Arm]] = {
     "start": Start(),
     "command": Commands(),
     "install": Installation(),
+    "network": Network(),
 }

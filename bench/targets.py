@@ -1,7 +1,7 @@
 """What is promised: one row a figure, with the bound that must hold and the one to aim at.
 
-A reading is named by its arm (a system, or a probe of this machine), its load and its metric. P11 (MCP), P12
-(PostgreSQL store) and P15 (Git) join this list with the parts that bring them.
+A reading is named by its arm (a system, or a probe of this machine), its load and its metric. P11 (MCP) and P12
+(PostgreSQL store) join this list with the parts that bring them.
 """
 
 from dataclasses import dataclass
@@ -82,8 +82,18 @@ NAMES: Final = {
     "start": "hub start",
     "command": "commands",
     "install": "installation",
+    "network": "rooms over Git",
 }
 PYTHON = Reading("command", "python", "ms")
+
+
+def _network(what: str, ours: str, theirs: str | None, must: float, aim: float) -> Target:
+    other = Reading("network", theirs, "ms") if theirs else None
+    unit = "" if theirs else "ms"
+    return Target(
+        id="P15", what=what, ours=Reading("network", ours, "ms"), theirs=other, bound="≤", must=must, aim=aim, unit=unit
+    )
+
 
 TARGETS: Final = (
     _faster("P1", "8", "nats", 2, 3),
@@ -218,4 +228,11 @@ TARGETS: Final = (
         must=1,
         aim=1.8,
     ),
+    _network("a post to the remote at 10,000 posts, against git add, commit, push", "send", "porcelain", 0.7, 0.5),
+    _network("each of 50 posts in one push, against git add, commit, push", "batch", "porcelain", 0.05, 0.02),
+    _network("first sync of 2,000 posts, against git fetch and cat-file --batch", "first", "first-git", 4, 2.5),
+    _network("send at 10,000 posts in the room against 100", "send", "send-small", 1.3, 1.1),
+    _network("inbox at 10,000 posts in the room against 100", "inbox", "inbox-small", 1.3, 1.1),
+    _network("status at 10,000 posts in the room against 100", "status", "status-small", 1.3, 1.1),
+    _network("reading the last 50 of 10,000 posts", "read", None, 300, 100),
 )

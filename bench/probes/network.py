@@ -1,0 +1,145 @@
+"""P15: rooms over Git. What one post costs on its way to the remote, whether a full room slows anything, first sync."""
+
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Final
+
+from bench.probes.rooms import ROOM, engine, git, remote, user
+from bench.run import Failed, Run
+from bench.targets import Reading
+from peerline.core.post import draft
+from peerline.network.engine import Engine
+from peerline.wire.post_file import FILE_BYTES
+
+SMALL: Final = 100
+LARGE: Final = 10_000
+FIRST: Final = 2_000
+BATCH: Final = 50
+
+
+class Network:
+    """Engines in this process on bare repositories of this machine, beside git's own commands in a work tree."""
+
+    def packages(self) -> list[str]:
+        return []
+
+    def prepare(self, run: Run) -> None:
+        pass
+
+    def measure(self, run: Run, loads: Sequence[str]) -> dict[Reading, float]:
+        times = 5 if run.quick else 15
+        large = LARGE // 10 if run.quick else LARGE
+        with run.folder() as folder:
+            small_remote, large_remote = remote(folder, SMALL), remote(folder, large)
+            small, full = engine(folder, small_remote, "reader"), engine(folder, large_remote, "reader")
+            for one in (small, full):
+                _require(one.sync().failed is None, "the first sync failed")
+            copy = folder / "porcelain.git"
+            shutil.copytree(large_remote, copy)  # each has the branch for itself: nobody is refused
+            porcelain = Porcelain(folder, copy)
+            sends = _in_turn(
+                times,
+                {
+                    "send-small": lambda: _send(small),
+                    "send": lambda: _send(full),
+                    "porcelain": porcelain.send,
+                },
+            )
+            batches = _in_turn(max(2, times // 5), {"batch": lambda: _batch(full)})
+            reads = _in_turn(
+                times * 4,
+                {
+                    "inbox-small": small.inbox,
+                    "inbox": full.inbox,
+                    "status-small": lambda: _status(small),
+                    "status": lambda: _status(full),
+                    "read": lambda: full.read(ROOM),
+                },
+            )
+            first = _in_turn(3, _first_sync(folder, remote(folder, FIRST if not run.quick else FIRST // 10)))
+        taken = sends | reads | first | {"batch": batches["batch"] / BATCH}
+        return {Reading("network", name, "ms"): seconds * 1000 for name, seconds in taken.items()}
+
+
+class Porcelain:
+    """`git add`, `git commit`, `git push` in a work tree of the room."""
+
+    def __init__(self, folder: Path, remote: Path) -> None:
+        self._env, self._tree, self._number = user(folder, "porcelain"), folder / "tree", 0
+        git("clone", "-q", "--branch", f"room/{ROOM}", str(remote), str(self._tree), env=self._env)
+
+    def send(self) -> None:
+        self._number += 1
+        name = f"rooms/{ROOM}/other/{self._number}.md"
+        (self._tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (self._tree / name).write_text("x" * 500)
+        self._git_timed("add", name)
+        self._git_timed("commit", "-q", "-m", "post")
+        self._git_timed("push", "-q")
+
+    def _git_timed(self, *words: str) -> None:
+        git("-C", str(self._tree), *words, env=self._env)
+
+
+def _send(engine: Engine) -> None:
+    sent = engine.send(draft(room=ROOM, body="x" * 300))
+    _require(sent.delivery == "pushed", f"a post waits: {sent.reason}")
+
+
+def _batch(engine: Engine) -> None:
+    for _ in range(BATCH):
+        engine.send(draft(room=ROOM, body="x" * 300), push=False)
+    flushed = engine.flush()
+    _require(flushed.left == 0, f"posts wait: {flushed.reason}")
+
+
+def _status(engine: Engine) -> None:
+    engine.health()
+    engine.rooms()
+    engine.heads()
+    engine.waiting()
+    engine.started()
+
+
+def _first_sync(folder: Path, remote: Path) -> dict[str, Callable[[], object]]:
+    """Ours into an empty home, and what git alone needs for the same objects."""
+    number = 0
+
+    def ours() -> None:
+        nonlocal number
+        number += 1
+        one = engine(folder, remote, f"reader-{number}")
+        report = one.sync()
+        _require(report.failed is None and report.recorded > 0, "the first sync failed")
+        one.close()
+
+    def gits() -> None:
+        env, path = user(folder, "git"), folder / f"first-{number}.git"
+        git("init", "-q", "--bare", "--template=", str(path), env=env)
+        git(f"--git-dir={path}", "fetch", "-q", str(remote), "+refs/heads/*:refs/heads/*", env=env)
+        listed = git(f"--git-dir={path}", "ls-tree", "-r", f"refs/heads/room/{ROOM}", env=env).decode()
+        oids = "\n".join(line.split()[2] for line in listed.splitlines())
+        held = git(f"--git-dir={path}", "cat-file", "--batch", env=env, data=oids.encode())
+        _require(len(held) < FILE_BYTES * FIRST, "more than posts")
+
+    return {"first": ours, "first-git": gits}
+
+
+def _in_turn(times: int, works: dict[str, Callable[[], object]]) -> dict[str, float]:
+    """The median of each, one after another in turn, so that a busy second meets all of them; the first is not
+    counted."""
+    took: dict[str, list[float]] = {name: [] for name in works}
+    for _ in range(times + 1):
+        for name, work in works.items():
+            began = perf_counter()
+            work()
+            took[name].append(perf_counter() - began)
+    return {name: median(all_[1:]) for name, all_ in took.items()}
+
+
+def _require(holds: bool, why: str) -> None:
+    if not holds:
+        raise Failed(why)

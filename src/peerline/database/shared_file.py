@@ -123,6 +123,8 @@ class SharedFile(Generic[Tx]):
             connection.pragma("foreign_keys", True)
             connection.pragma("cache_size", -_CACHE_KB)
             connection.pragma("trusted_schema", False)
+            # A command that ends need not move the log and sync twice: the log is moved when it is long.
+            connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         except BaseException:
             connection.close()
             raise

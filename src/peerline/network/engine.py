@@ -131,9 +131,8 @@ class Engine:
             return self._ulids.next()
 
     def _outcome(self, seq: int, post: Post, reason: str | None) -> Sent:
-        waiting = self._clone.file.read(lambda tx: tx.outbox.is_queued(seq))
-        if waiting:
-            reason = self._clone.file.read(lambda tx: tx.outbox.reason(seq)) or reason
+        waiting, why = self._clone.file.read(lambda tx: (tx.outbox.is_queued(seq), tx.outbox.reason(seq)))
+        reason = why or reason
         return Sent(
             post=post,
             delivery="queued" if waiting else "pushed",

@@ -79,6 +79,8 @@ def queue(clone: Clone, post: Post) -> int:
 
 def outlook(clone: Clone, mentions: tuple[str, ...], room: str) -> dict[str, Outlook]:
     """Whether each mentioned agent will see a post in the room, as far as its card tells."""
+    if not mentions:
+        return {}
     cards: dict[str, tuple[str, ...] | None] = {}
     files = clone.file.read(lambda tx: {name: tx.files.pushed(f"agents/{name}.yaml") for name in mentions})
     for name, data in files.items():

@@ -75,7 +75,7 @@ class Git:
         """
         done = self._run(words, data, self._local, self.limits.local_s, watched=False)
         if done.code:
-            raise GitFailed(f"git {words[0]} failed: {done.complaint or f'exit code {done.code}'}")
+            raise GitFailed(f"git {_named(words)} failed: {done.complaint or f'exit code {done.code}'}")
         return done
 
     def succeeds(self, *words: str) -> bool:
@@ -122,7 +122,7 @@ class Git:
             while waiting.get_map():
                 ready = waiting.select(self.limits.local_s)
                 if not ready:
-                    raise GitTimedOut(f"git {words[0]} was silent for {self.limits.local_s:g} s and was ended")
+                    raise GitTimedOut(f"git {_named(words)} was silent for {self.limits.local_s:g} s and was ended")
                 for key, _ in ready:
                     piece = os.read(key.fd, _CHUNK)
                     if not piece:
@@ -132,7 +132,7 @@ class Git:
                     else:
                         yield piece
         if process.wait():
-            raise GitFailed(f"git {words[0]} failed: {_shown(complaint) or f'exit code {process.returncode}'}")
+            raise GitFailed(f"git {_named(words)} failed: {_shown(complaint) or f'exit code {process.returncode}'}")
 
     def _start(
         self, words: tuple[str, ...], environ: Mapping[str, str], stdin: int, errors: int = subprocess.PIPE
@@ -183,7 +183,7 @@ class Git:
             while waiting.get_map():
                 left = deadline - self._monotonic()
                 if left <= 0:
-                    raise GitTimedOut(f"git {words[0]} took longer than {limit_s:g} s and was ended")
+                    raise GitTimedOut(f"git {_named(words)} took longer than {limit_s:g} s and was ended")
                 ready = waiting.select(min(left, _LOOK_S) if watched else left)
                 for key, _ in ready:
                     if key.fileobj is process.stdin:
@@ -200,7 +200,7 @@ class Git:
                     else:
                         out += piece
                         if len(out) > self.limits.output_bytes:
-                            raise GitTooMuch(f"git {words[0]} printed more than {self.limits.output_bytes} bytes")
+                            raise GitTooMuch(f"git {_named(words)} printed more than {self.limits.output_bytes} bytes")
                 if watched and not ready:
                     written = self._incoming()
                     if written - before > self.limits.fetch_bytes:
@@ -208,7 +208,7 @@ class Git:
         try:
             code = process.wait(max(deadline - self._monotonic(), 1.0))
         except subprocess.TimeoutExpired:
-            raise GitTimedOut(f"git {words[0]} did not end and was ended") from None
+            raise GitTimedOut(f"git {_named(words)} did not end and was ended") from None
         return Done(code, bytes(out), _shown(complaint))
 
     def _incoming(self) -> int:
@@ -220,6 +220,11 @@ class Git:
             except OSError:
                 pass  # it has just got its name
         return total
+
+
+def _named(words: tuple[str, ...]) -> str:
+    """The command, without the settings before it."""
+    return words[2] if words[0] == "-c" else words[0]
 
 
 def _feed(pipe: IO[bytes], data: memoryview) -> memoryview:

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from peerline.core.ulid import Ulids
+from peerline.network.git import repository
 from peerline.network.git.address import remote_address
 from peerline.network.git.remote import fetch
-from peerline.network.git.repository import PACKS, open_repository
+from peerline.network.git.repository import open_repository
 from peerline.network.reports import SyncReport
 from peerline.wire.post_file import post_path, write_post
 from tests.network.nodes import Node, founded, node, now, written
@@ -207,17 +208,20 @@ def test_a_card_that_comes_after_its_agents_posts_proves_them(tmp_path: Path, re
     assert [(item.verified, item.failed) for item in bert.engine.inbox().items] == [(True, False)]
 
 
-def test_many_small_packs_are_joined(pair: tuple[Node, Node], remote: BareRemote) -> None:
+def test_many_small_packs_are_joined(
+    pair: tuple[Node, Node], remote: BareRemote, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repository, "PACKS", 8)
     anna, bert = pair
-    for number in range(PACKS + 2):
+    for number in range(10):
         remote.commit("room/build", dict([file_of("anna", f"post {number}")]))
         remote.sh("update-ref", "refs/heads/room/build", remote.tip("room/build"))
         fetch(open_repository(bert.folder / "networks" / "net" / "git", remote_address(remote.url), {}), ["room/build"])
     packs = bert.folder / "networks" / "net" / "git" / "objects" / "pack"
-    assert len(list(packs.glob("*.pack"))) > PACKS
+    assert len(list(packs.glob("*.pack"))) > 8
     bert.sync()
-    assert len(list(packs.glob("*.pack"))) < 10
-    assert len(bert.engine.read("build", limit=None)) == PACKS + 2
+    assert len(list(packs.glob("*.pack"))) < 6
+    assert len(bert.engine.read("build", limit=None)) == 10
     anna.sync()
     anna.send("and on", "bert")
     bert.sync()

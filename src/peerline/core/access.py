@@ -3,9 +3,11 @@
 import hmac
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from peerline.core.ids import Millis
+
+GATEWAY_SCOPE: Final = "gateway"
 
 
 def digest(secret: str) -> bytes:
@@ -15,7 +17,8 @@ def digest(secret: str) -> bytes:
 class ProjectToken(NamedTuple):
     """One of a project's tokens; `listed` ones close the project to the admin token, minted local ones do not.
 
-    `revoked_at` lies in the future while a rotated token has its grace time.
+    `revoked_at` lies in the future while a rotated token has its grace time. A token with a `scope` opens the project
+    for that one purpose only: "gateway" for its gateway agent.
     """
 
     id: str
@@ -26,6 +29,7 @@ class ProjectToken(NamedTuple):
     created_at: Millis
     expires_at: Millis | None
     revoked_at: Millis | None
+    scope: str | None = None
 
     def live(self, now: Millis) -> bool:
         end = self.end
@@ -61,11 +65,7 @@ class Access:
     def project_of(self, presented: bytes, now: Millis) -> str | None:
         """The one project that `presented` (a digest) was made for; None: none, or several."""
         configured = [name for name, own in self._configured.items() if hmac.compare_digest(presented, own)]
-        made = [
-            name
-            for name, own in self._tokens.items()
-            if any(t.live(now) and hmac.compare_digest(presented, t.digest) for t in own.values())
-        ]
+        made = [name for name, own in self._tokens.items() if _shown(presented, own.values(), None, now)]
         found = {*configured, *made}
         return found.pop() if len(found) == 1 else None
 
@@ -104,10 +104,19 @@ class Access:
         if presented is not None:
             if configured is not None and hmac.compare_digest(presented, configured):
                 return True
-            if own and any(t.live(now) and hmac.compare_digest(presented, t.digest) for t in own.values()):
+            if own and _shown(presented, own.values(), None, now):
                 return True
         if not self.open_to_admin(project, now):
             return False
         if self._admin is None:
             return True
         return presented is not None and hmac.compare_digest(presented, self._admin)
+
+    def gateway(self, project: str, presented: bytes | None, now: Millis) -> bool:
+        """Whether `presented` (a digest) proves the gateway of `project`: no other token does, the admin's neither."""
+        own = self._tokens.get(project)
+        return presented is not None and own is not None and _shown(presented, own.values(), GATEWAY_SCOPE, now)
+
+
+def _shown(presented: bytes, tokens: Iterable[ProjectToken], scope: str | None, now: Millis) -> bool:
+    return any(t.scope == scope and t.live(now) and hmac.compare_digest(presented, t.digest) for t in tokens)

@@ -86,8 +86,8 @@ class Agents:
                 member.sessions[stored.key_digest] = Session(monotonic + left, left > 0)
                 member.settle()
 
-    def register(self, asked: Registration) -> Later[Registered]:
-        """Open a session for a name.
+    def register(self, asked: Registration, *, gateway: bool = False) -> Later[Registered]:
+        """Open a session for a name; `gateway`: a gateway's token was shown.
 
         A new name is a new agent. An offline one comes back with the same id, and its old keys die. An online one is
         refused, unless `resume` is one of its keys: then this is one more session of the same agent.
@@ -95,7 +95,7 @@ class Agents:
         Raises:
             Invalid, NameReserved, DuplicateAgentName
         """
-        check_name(asked.name)
+        check_name(asked.name, gateway=gateway)
         now = self._clock.now()
         member = self._roster.by_name(asked.project, asked.name)
         old = digest(asked.resume) if asked.resume is not None else b""
@@ -235,6 +235,10 @@ class Agents:
                 f"online target not found: {target}", project=project, nextAction="list_agents_or_allow_offline"
             )
         return member.agent
+
+    def projects(self) -> list[str]:
+        """Every project that an agent was ever in."""
+        return sorted(self._roster.projects())
 
     def known(self, project: str, name: str) -> bool:
         """Whether an agent of that name has been in the project."""

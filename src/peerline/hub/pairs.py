@@ -49,8 +49,8 @@ class Pairs:
             PairHeld: as many of theirs are held already as may go in a window.
         """
         brake = self._brake
-        if not brake.limit:
-            return False
+        if not brake.limit or sender.gateway or recipient.gateway:
+            return False  # of what goes through a gateway the room's reply budget is the limit
         if sender.person:
             brake.turn(recipient.id)
             return False

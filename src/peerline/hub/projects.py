@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from peerline.core.access import Access, ProjectToken, digest
+from peerline.core.access import GATEWAY_SCOPE, Access, ProjectToken, digest
 from peerline.core.errors import TokenEnded, TokenNotFound
 from peerline.core.ids import Entropy, Millis, random_id
 from peerline.database.later import Later
@@ -42,14 +42,26 @@ class Projects:
         self._journal, self._now, self._entropy = journal, now, entropy
         self._next_end: Millis | None = access.next_end(now())
 
-    def create(self, project: str, label: str, *, listed: bool = True, ttl_ms: Millis | None = None) -> Later[Created]:
+    def create(
+        self,
+        project: str,
+        label: str,
+        *,
+        listed: bool = True,
+        ttl_ms: Millis | None = None,
+        scope: str | None = None,
+    ) -> Later[Created]:
         """A further token for `project`; a `listed` one closes the project to the admin token."""
-        token, secret = self._new(project, label, listed, ttl_ms)
+        token, secret = self._new(project, label, listed, ttl_ms, scope)
         return self._store.write(lambda tx: tx.tokens.add(token)).map(lambda _: self._created(token, secret, None))
 
     def mint_local(self, project: str) -> Later[Created]:
         """A token for the hub's own user on this machine; it does not close the project to anyone."""
         return self.create(project, LOCAL, listed=False)
+
+    def mint_gateway(self, project: str) -> Later[Created]:
+        """A token for the gateway that the hub's own user runs: it proves the project's gateway agent, nothing else."""
+        return self.create(project, GATEWAY_SCOPE, listed=False, scope=GATEWAY_SCOPE)
 
     def tokens(self, project: str) -> list[ProjectToken]:
         return sorted(self._access.tokens(project), key=lambda token: token.created_at)
@@ -69,7 +81,7 @@ class Projects:
         if old.revoked_at is not None:
             raise TokenEnded("the token has been rotated already and only has its grace time", nextAction="list_tokens")
         span = None if old.expires_at is None else old.expires_at - old.created_at
-        token, secret = self._new(project, old.label, old.listed, span)
+        token, secret = self._new(project, old.label, old.listed, span, old.scope)
         ended = old._replace(revoked_at=now + grace_ms)
 
         def work(tx: Tx) -> None:
@@ -110,7 +122,8 @@ class Projects:
         now = self._now()
         self._next_end = self._access.next_end(now)
         for feed in self._wakeups.all():
-            if not self._access.project(feed.agent.project, feed.token_digest, now):
+            opens = self._access.gateway if feed.agent.gateway else self._access.project
+            if not opens(feed.agent.project, feed.token_digest, now):
                 feed.end()
 
     def _find(self, project: str, token_id: str) -> ProjectToken:
@@ -119,7 +132,9 @@ class Projects:
             raise TokenNotFound("the project has no token of that id", nextAction="list_tokens")
         return found
 
-    def _new(self, project: str, label: str, listed: bool, ttl_ms: Millis | None) -> tuple[ProjectToken, str]:
+    def _new(
+        self, project: str, label: str, listed: bool, ttl_ms: Millis | None, scope: str | None
+    ) -> tuple[ProjectToken, str]:
         now = self._now()
         secret = PREFIX + self._entropy(32).hex()
         token = ProjectToken(
@@ -131,6 +146,7 @@ class Projects:
             created_at=now,
             expires_at=None if ttl_ms is None else now + ttl_ms,
             revoked_at=None,
+            scope=scope,
         )
         return token, secret
 

@@ -1,5 +1,7 @@
 """Routes of agents (spec/hub.md 3.7)."""
 
+from peerline.core.access import GATEWAY_SCOPE
+from peerline.core.agent import GATEWAY
 from peerline.core.errors import InvalidAgentIdentity, LocalOnly
 from peerline.database.later import Later
 from peerline.hub.agents import Agents, Registered, Registration
@@ -55,12 +57,22 @@ class AgentRoutes:
                 strict=True,
                 answers=(201,),
             ),
+            Route(
+                "GET",
+                "/v1/local/projects",
+                Proof.SELF,
+                self.projects,
+                None,
+                "The hub's projects, for this machine's user.",
+            ),
         ]
 
     def register(self, call: Call) -> Answer:
         asked = Registration(**read(REGISTER, call.body))
-        self._auth.project(call.request, asked.project)
-        return self._agents.register(asked).map(self._registered)
+        gateway = asked.name == GATEWAY and self._auth.is_gateway(call.request, asked.project)
+        if not gateway:
+            self._auth.project(call.request, asked.project)
+        return self._agents.register(asked, gateway=gateway).map(self._registered)
 
     def _registered(self, done: Registered) -> Response:
         answer = {"agent": self._agents.record(done.agent.id), "agentKey": done.key, "resumed": done.resumed}
@@ -93,12 +105,20 @@ class AgentRoutes:
             raise InvalidAgentIdentity("invalid agent identity", nextAction="reconnect_with_current_agent_key")
 
     def mint(self, call: Call) -> Answer:
-        peer = call.request.peer
-        if not peer.unix or peer.uid != self._uid:
-            raise LocalOnly(
-                "only the hub's own user may mint tokens, over its Unix socket", nextAction="export_kxm_auth_token"
-            )
-        project = read(LOCAL_TOKEN, call.body)["project"]
-        return self._projects.mint_local(project).map(
+        self._own_user(call, "only the hub's own user may mint tokens, over its Unix socket")
+        asked = read(LOCAL_TOKEN, call.body)
+        project = asked["project"]
+        mint = self._projects.mint_gateway if asked["scope"] == GATEWAY_SCOPE else self._projects.mint_local
+        return mint(project).map(
             lambda made: json_answer({"project": project, "token": made.secret, "id": made.token.id}, 201)
         )
+
+    def projects(self, call: Call) -> Answer:
+        self._own_user(call, "only the hub's own user may list all projects, over its Unix socket")
+        return json_answer({"projects": self._agents.projects()})
+
+    def _own_user(self, call: Call, why: str) -> None:
+        """Raises: LocalOnly."""
+        peer = call.request.peer
+        if not peer.unix or peer.uid != self._uid:
+            raise LocalOnly(why, nextAction="export_kxm_auth_token")

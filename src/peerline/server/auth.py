@@ -47,7 +47,8 @@ class Auth:
         if found is None:
             raise InvalidAgentIdentity("invalid agent identity", nextAction="reconnect_with_current_agent_key")
         agent = found.member.agent
-        caller = Caller(agent, found.key, self.project(request, agent.project), found)
+        opens = self.gateway if agent.gateway else self.project
+        caller = Caller(agent, found.key, opens(request, agent.project), found)
         if head is not None and agent_id is None and self._access.lasting(agent.project):
             head.known = Known(caller, self._access.generation)
         return caller
@@ -69,6 +70,16 @@ class Auth:
         if not self._access.project(project, presented, self._clock.now()):
             raise Unproven("invalid project authentication token", operation="other", nextAction="check_project_token")
         return presented
+
+    def gateway(self, request: Request, project: str) -> bytes:
+        """The digest of the token that proves the project's gateway. Raises: Unproven."""
+        presented = bearer(request)
+        if presented is None or not self._access.gateway(project, presented, self._clock.now()):
+            raise Unproven("invalid gateway token", operation="other", nextAction="mint_a_gateway_token")
+        return presented
+
+    def is_gateway(self, request: Request, project: str) -> bool:
+        return self._access.gateway(project, bearer(request), self._clock.now())
 
     def admin(self, request: Request, *, configured: bool = False) -> None:
         """Raises: Unproven; AdminAuthNotConfigured where `configured` asks for a hub that has an admin token."""

@@ -49,6 +49,7 @@ _OWN_PROOFS: Final[dict[str, list[Json]]] = {
     "/v1/agents/register": [{"projectToken": []}],
     "/v1/events": [{"projectToken": [], "agentKey": []}],
     "/v1/local/token": [],
+    "/v1/local/projects": [],
 }
 
 

@@ -125,7 +125,7 @@ RECORDS: Final[dict[str, Schema]] = {
             "local": FLAG,
             "createdAt": MOMENT,
         },
-        {"expiresAt": MOMENT, "revokedAt": MOMENT},
+        {"expiresAt": MOMENT, "revokedAt": MOMENT, "scope": TEXT},
     ),
 }
 
@@ -169,6 +169,7 @@ ANSWERS: Final[dict[tuple[str, str], Schema]] = {
     ("POST", "/v1/agents/{id}/heartbeat"): of({"agent": ref("Agent")}),
     ("GET", "/v1/agents/{id}/inbox"): of({"messages": many("Message")}),
     ("POST", "/v1/local/token"): of({"project": TEXT, "token": TEXT, "id": TEXT}),
+    ("GET", "/v1/local/projects"): of({"projects": {"type": "array", "items": TEXT}}),
     ("POST", "/v1/messages"): of({"message": ref("Message"), "idempotent": FLAG}),
     ("GET", "/v1/messages"): of({"messages": many("Message")}),
     ("GET", "/v1/messages/{id}"): _MESSAGE,

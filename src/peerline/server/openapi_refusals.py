@@ -23,6 +23,7 @@ REFUSES: Final[dict[tuple[str, str], tuple[Refusal, ...]]] = {
     ("POST", "/v1/agents/register"): (errors.NameReserved, errors.DuplicateAgentName, errors.Unproven),
     ("POST", "/v1/agents/{id}/heartbeat"): (),
     ("POST", "/v1/local/token"): (errors.LocalOnly,),
+    ("GET", "/v1/local/projects"): (errors.LocalOnly,),
     ("POST", "/v1/messages"): (
         errors.HopLimitReached,
         errors.RingDetected,

@@ -4,7 +4,7 @@ from typing import Any
 
 from peerline.core import limits
 from peerline.core.agent import Agent, Presence
-from peerline.wire.fields import Field, Text
+from peerline.wire.fields import Choice, Field, Text
 from peerline.wire.instants import instant
 
 REGISTER: tuple[Field, ...] = (
@@ -16,7 +16,10 @@ REGISTER: tuple[Field, ...] = (
     Text("resume", limits.ID),
     Text("branch", limits.BRANCH),
 )
-LOCAL_TOKEN: tuple[Field, ...] = (Text("project", limits.PROJECT, required=True),)
+LOCAL_TOKEN: tuple[Field, ...] = (
+    Text("project", limits.PROJECT, required=True),
+    Choice("scope", ("project", "gateway"), "project", "scope must be project or gateway"),
+)
 
 
 def record(agent: Agent, presence: Presence, lease_ms: int) -> dict[str, Any]:

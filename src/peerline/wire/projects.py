@@ -51,6 +51,8 @@ def record(token: ProjectToken, now: Millis) -> dict[str, Any]:
         "local": not token.listed,
         "createdAt": instant(token.created_at),
     }
+    if token.scope is not None:
+        out["scope"] = token.scope
     if token.expires_at is not None:
         out["expiresAt"] = instant(token.expires_at)
     if token.revoked_at is not None:

@@ -4,10 +4,10 @@ from peerline.core.access import ProjectToken
 from peerline.core.ids import Millis
 from peerline.database.sql import Sql
 
-ALL = "SELECT id, project, digest, label, listed, created_at, expires_at, revoked_at FROM project_token"
+ALL = "SELECT id, project, digest, label, listed, created_at, expires_at, revoked_at, scope FROM project_token"
 ADD = """
-    INSERT INTO project_token (id, project, digest, label, listed, created_at, expires_at, revoked_at)
-    VALUES (:id, :project, :digest, :label, :listed, :created_at, :expires_at, :revoked_at)
+    INSERT INTO project_token (id, project, digest, label, listed, created_at, expires_at, revoked_at, scope)
+    VALUES (:id, :project, :digest, :label, :listed, :created_at, :expires_at, :revoked_at, :scope)
 """
 END = "UPDATE project_token SET expires_at = :expires_at, revoked_at = :revoked_at WHERE id = :id"
 

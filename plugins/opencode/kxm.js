@@ -31,6 +31,7 @@ export const Kxm = async ({ client, directory }) => {
   let ended = false;
   let failed = false;
   let pushing = { text: "", taken: () => {} };
+  let last = Promise.resolve();
 
   /** What one of our hooks wants the model to know, if anything; a failure costs the hint alone. */
   const hook = (event, input) =>
@@ -48,7 +49,10 @@ export const Kxm = async ({ client, directory }) => {
     });
 
   /** Begin a turn with the text, or add it to the one that runs; false if the conversation did not take it. */
-  const push = (text) => {
+  const push = (text) => (last = last.then(() => put(text)));
+
+  const put = (text) => {
+    if (!target) return false;
     const { sessionID, agent, model, variant } = target;
     const taken = new Promise((resolve) => {
       const timer = setTimeout(() => resolve(false), TAKEN_MS);
@@ -78,7 +82,7 @@ export const Kxm = async ({ client, directory }) => {
       if (end < 0) return;
       const lines = rest.slice(0, end).split("\n").map((line) => `- ${line.replace(/^KXM:? /, "")}`);
       rest = "";
-      const well = target && (await push([HEAD, ...lines, DATA].join("\n")));
+      const well = await push([HEAD, ...lines, DATA].join("\n"));
       child.stdin.write(well ? "ok\n" : "the conversation did not take it\n");
     });
     const gone = () => {
@@ -123,7 +127,7 @@ export const Kxm = async ({ client, directory }) => {
       if (type === "session.idle" && !failed) {
         // Not after an error, nor after its user's Escape: a turn that was ended does not go on by itself.
         const owed = await hook("stop", {});
-        if (owed && target) await push([HEAD, owed].join("\n"));
+        if (owed) await push([HEAD, owed].join("\n"));
       }
     },
     dispose: async () => {

@@ -121,6 +121,32 @@ def test_a_request_that_was_announced_and_not_answered_is_named_once_more_when_t
         assert stream.next("reply").message["reply"]["content"] == ANSWER
 
 
+def test_a_busy_conversation_takes_a_request_into_the_turn_that_runs(
+    opencode: OpenCode, model: Endpoint, wake_ups: WakeUps
+) -> None:
+    held, go = threading.Event(), threading.Event()
+
+    def hold(conversation: Conversation) -> Answer:
+        if HEAD not in conversation.asked:
+            held.set()
+            go.wait(PATIENCE_S)
+        return SCRIPT(conversation)
+
+    with opencode.serve() as url:
+        conversation = _ask(url, "POST", "/session", {})["id"]
+        model.script = hold
+        _ask(url, "POST", f"/session/{conversation}/prompt_async", {"parts": [{"type": "text", "text": KNOWN}]})
+        assert held.wait(PATIENCE_S)
+        lead = wake_ups.peer()
+        with lead.stream() as stream:
+            while not any(one["name"] == "builder" for one in lead.call("GET", "/v1/agents").json["agents"]):
+                stream.next("presence")
+            sent = lead.send("builder", REQUEST)["id"]
+            assert "in turn" in _trail_with(lead, sent, "announced")
+            go.set()
+            assert stream.next("reply").message["reply"]["content"] == ANSWER
+
+
 def test_a_turn_that_its_user_ended_does_not_go_on_by_itself(
     opencode: OpenCode, model: Endpoint, wake_ups: WakeUps
 ) -> None:

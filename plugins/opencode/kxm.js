@@ -30,6 +30,7 @@ export const Kxm = async ({ client, directory }) => {
   let watch;
   let ended = false;
   let failed = false;
+  let turns = 0;
   let pushing = { text: "", taken: () => {} };
   let last = Promise.resolve();
 
@@ -49,7 +50,7 @@ export const Kxm = async ({ client, directory }) => {
     });
 
   /** Begin a turn with the text, or add it to the one that runs; false if the conversation did not take it. */
-  const push = (text) => (last = last.then(() => put(text)));
+  const push = (text) => (last = last.then(() => put(text)).catch(() => false));
 
   const put = (text) => {
     if (!target) return false;
@@ -111,6 +112,7 @@ export const Kxm = async ({ client, directory }) => {
         if (data?.parentID) return; // a subagent's
         target = { sessionID, agent: agent ?? message.agent, model: model ?? message.model, variant };
       }
+      turns += 1;
       const told = await hook("prompt", { prompt: text });
       if (told) {
         const { id, messageID } = parts.at(-1);
@@ -124,11 +126,14 @@ export const Kxm = async ({ client, directory }) => {
       if (properties.sessionID !== target?.sessionID || headless) return;
       if (type === "session.error") failed = true;
       if (type === "session.status" && properties.status.type === "busy") failed = false;
-      if (type === "session.idle" && !failed) {
-        // Not after an error, nor after its user's Escape: a turn that was ended does not go on by itself.
-        const owed = await hook("stop", {});
-        if (owed) await push([HEAD, owed].join("\n"));
-      }
+      if (type !== "session.idle") return;
+      const over = turns;
+      last = last.then(async () => {
+        // Not after an error, nor after its user's Escape: a turn that was ended does not go on by itself. And not when
+        // the next one has begun: what that one was told of is its own to answer.
+        const owed = failed || over !== turns ? "" : await hook("stop", {});
+        if (owed && over === turns) await put([HEAD, owed].join("\n"));
+      }).catch(() => {});
     },
     dispose: async () => {
       ended = true;

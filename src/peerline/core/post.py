@@ -243,4 +243,4 @@ def _body(text: str) -> str:
 
 
 def _shown(text: str) -> str:
-    return ascii(text if len(text) <= 80 else f"{text[:80]}…")
+    return ascii(text if len(text) <= 24 else f"{text[:12]}…")  # what is too long for a word may be a secret

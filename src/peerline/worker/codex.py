@@ -33,6 +33,9 @@ HANDED_ON: Final = (
     "XDG_RUNTIME_DIR",
     "KXM_SOCKET_PATH",
     "KXM_AUTH_TOKEN",
+    "KXM_ATTEMPT_TOKEN",
+    "KXM_SESSION_TOKEN",
+    "KXM_USER_CONFIG_DIR",
     "KXM_TOOLS",
 )
 NOBODY: Final = {"code": -32601, "message": "nobody is there to ask"}

@@ -27,7 +27,7 @@ def main() -> None:
         if number % 5 == 4:
             me.engine.flush()
     tries = 0
-    until = time.monotonic() + 170
+    until = time.monotonic() + 400
     while time.monotonic() < until:
         me.engine.sync()
         tries += 1

@@ -107,6 +107,31 @@ def test_a_host_that_takes_the_connection_and_says_nothing_is_given_up(
     assert anna.inbox() == []
 
 
+@pytest.mark.parametrize(
+    ("complaint", "said"),
+    [
+        ("git@host: Permission denied (publickey).", "does not let us in"),
+        ("Host key verification failed.", "does not let us in"),
+        ("ssh: connect to host example.test port 22: Connection refused", "does not answer"),
+        ("\033]0;owned\007ERROR: Repository not found.", "Repository not found"),
+    ],
+)
+def test_what_ssh_complains_of_is_said_on_one_plain_line_and_the_post_waits(
+    tmp_path: Path, complaint: str, said: str
+) -> None:
+    ssh = tmp_path / "ssh"
+    (tmp_path / "complaint").write_text(complaint)
+    ssh.write_text(f"#!/bin/sh\ncat {tmp_path / 'complaint'} >&2\nexit 255\n")
+    ssh.chmod(0o755)
+    anna = node(tmp_path, "git@example.test:net.git", "anna", "build")
+    (tmp_path / "anna" / ".gitconfig").write_text(f"[core]\n\tsshCommand = {ssh}\n[ssh]\n\tvariant = ssh\n")
+    sent = anna.send("waits")
+    assert sent.delivery == "queued"
+    assert said in (sent.reason or "")
+    assert (sent.reason or "").isprintable()
+    assert anna.engine.sync().queued == 1
+
+
 def test_the_first_failure_is_remembered_until_a_sync_succeeds(
     pair: tuple[Node, Node], remote: BareRemote, tmp_path: Path
 ) -> None:

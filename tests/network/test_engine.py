@@ -103,11 +103,14 @@ def test_an_empty_repository_becomes_a_network_and_a_second_agent_joins_it(tmp_p
         True,
     )
     assert bert.engine.join("build").failed is None
-    assert anna.send("hello", "bert", "cora").forecast == {"bert": Outlook.MISSES, "cora": Outlook.UNKNOWN}
+    assert anna.send("hello", "bert", "cora").forecast == {"bert": Outlook.REACHES, "cora": Outlook.UNKNOWN}
+    bert.engine.leave("build")
+    assert anna.send("hello again", "bert").forecast == {"bert": Outlook.REACHES}  # as anna knew it
     anna.sync()
-    assert anna.send("hello again", "bert").forecast == {"bert": Outlook.REACHES}
+    assert anna.send("still there?", "bert").forecast == {"bert": Outlook.MISSES}
+    bert.engine.join("build")
     bert.sync()
-    assert bert.inbox() == ["hello", "hello again"]
+    assert bert.inbox() == ["hello", "hello again", "still there?"]
     assert [known.card.id for known in bert.engine.cards()] == ["anna", "bert"]
     assert all(item.verified for item in bert.engine.inbox().items)
     assert sorted(remote.files("main")) == [

@@ -21,9 +21,9 @@ from peerline.network import founding, guard, inbox, mentions, people, posting, 
 from peerline.network.arrivals import started
 from peerline.network.clone import Clone, Surroundings
 from peerline.network.git.branches import MAIN, room_branch
-from peerline.network.git.errors import GitFailed
+from peerline.network.git.errors import GitFailed, RemoteFailed
 from peerline.network.git.remote import heads
-from peerline.network.health import health
+from peerline.network.health import health, is_away
 from peerline.network.inbox import Drain, InboxItem, InboxQuery, InboxView
 from peerline.network.people import Known
 from peerline.network.place import Identity, Place, Subscriptions
@@ -133,12 +133,19 @@ class Engine:
     def _outcome(self, seq: int, post: Post, reason: str | None) -> Sent:
         waiting, why = self._clone.file.read(lambda tx: (tx.outbox.is_queued(seq), tx.outbox.reason(seq)))
         reason = why or reason
+        found = self.forecast(post.mentions, post.room)
+        if not waiting and any(outlook is not Outlook.REACHES for outlook in found.values()):
+            self._renew_main()  # who joined since the last sync is not said to be away
+            found = self.forecast(post.mentions, post.room)
         return Sent(
-            post=post,
-            delivery="queued" if waiting else "pushed",
-            reason=reason if waiting else None,
-            forecast=self.forecast(post.mentions, post.room),
+            post=post, delivery="queued" if waiting else "pushed", reason=reason if waiting else None, forecast=found
         )
+
+    def _renew_main(self) -> None:
+        try:
+            sync.renew_main(self._clone, wait_lock=AWAY_S, limit_s=AWAY_S)
+        except (Busy, GitFailed, RemoteFailed):
+            pass  # the post is at the remote; the forecast is what was known
 
     def forecast(self, mentions: tuple[str, ...], room: str) -> dict[str, Outlook]:
         """Whether each mentioned agent will see a post in the room, as far as its card tells."""
@@ -146,7 +153,7 @@ class Engine:
 
     def _tried(self) -> str | None:
         """One bounded attempt; the reason why something may still wait."""
-        limit = AWAY_S if self.health().failing_since is not None else SEND_S
+        limit = AWAY_S if self._clone.file.read(is_away) else SEND_S
         try:
             return self.flush(wait_lock=limit, budget_s=limit, limit_s=limit).reason
         except (Busy, GitFailed) as error:

@@ -4,7 +4,9 @@ from peerline.core.ids import Millis
 from peerline.network.reports import Health
 from peerline.network.tables.api import Tx
 
-_SYNCED, _SINCE, _REASON, _TRIED = "last_sync_at", "failing_since", "failing_reason", "last_attempt_at"
+_SYNCED, _SINCE, _REASON, _TRIED, _AWAY = (
+    "last_sync_at", "failing_since", "failing_reason", "last_attempt_at", "away",
+)  # fmt: skip
 
 
 def reached(tx: Tx, now: Millis) -> None:
@@ -12,14 +14,21 @@ def reached(tx: Tx, now: Millis) -> None:
     tx.meta.set(_TRIED, now)
     tx.meta.set(_SINCE, None)
     tx.meta.set(_REASON, None)
+    tx.meta.set(_AWAY, None)
 
 
-def failed(tx: Tx, reason: str, now: Millis) -> None:
-    """The first failure's time is kept."""
+def failed(tx: Tx, reason: str, now: Millis, *, away: bool) -> None:
+    """The first failure's time is kept. `away`: the remote itself did not answer, not only one of its branches."""
+    tx.meta.set(_AWAY, 1 if away else None)
     tx.meta.set(_TRIED, now)
     tx.meta.set(_REASON, reason)
     if tx.meta.get(_SINCE) is None:
         tx.meta.set(_SINCE, now)
+
+
+def is_away(tx: Tx) -> bool:
+    """Whether the remote did not answer the last time."""
+    return tx.meta.get(_AWAY) is not None
 
 
 def health(tx: Tx, now: Millis) -> Health:

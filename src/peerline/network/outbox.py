@@ -160,7 +160,7 @@ class Outbox:
     def _away(self, parcels: Iterable[Parcel], error: RemoteFailed) -> None:
         """The remote as a whole failed: the next send need not wait as long for it."""
         self._wait_on(parcels, error.text)
-        self._clone.file.write(lambda tx: health.failed(tx, error.text, self._clone.around.now()))
+        self._clone.file.write(lambda tx: health.failed(tx, error.text, self._clone.around.now(), away=True))
 
     def _pause_s(self, tries: int) -> float:
         """Exponential with full jitter."""

@@ -32,9 +32,9 @@ def sync(clone: Clone, rooms: Collection[str], *, wait_lock: float, limit_s: flo
     except Busy as error:
         report.failed = error.text  # another process is at it: that is no failure of the remote
     except RemoteFailed as error:
-        _failed(clone, report, error.text)
+        _failed(clone, report, error.text, away=True)
     except GitFailed as error:
-        _failed(clone, report, error.text)
+        _failed(clone, report, error.text, away=False)
     report.queued = clone.file.read(lambda tx: tx.outbox.count())
     return report
 
@@ -48,9 +48,20 @@ def flush(clone: Clone, *, wait_lock: float, budget_s: float, limit_s: float | N
         return Outbox(clone, examination).flush(budget_s, limit_s)
 
 
-def _failed(clone: Clone, report: SyncReport, reason: str) -> None:
+def renew_main(clone: Clone, *, wait_lock: float, limit_s: float) -> None:
+    """Look only at main: before somebody is told that an agent does not follow a room.
+
+    Raises:
+        RemoteFailed, Busy, GitFailed
+    """
+    with clone.locked(wait_lock), Examination(clone, SyncReport()) as examination:
+        if fetch(clone.git, [MAIN], limit_s).get(MAIN) is None:
+            examination.examine(MAIN, seen_tips(clone.git)[MAIN])
+
+
+def _failed(clone: Clone, report: SyncReport, reason: str, *, away: bool) -> None:
     report.failed = reason
-    clone.file.write(lambda tx: health.failed(tx, reason, clone.around.now()))
+    clone.file.write(lambda tx: health.failed(tx, reason, clone.around.now(), away=away))
 
 
 def _sync(clone: Clone, rooms: Collection[str], report: SyncReport, limit_s: float | None) -> None:
@@ -121,7 +132,7 @@ def _done(tx: Tx, clone: Clone, report: SyncReport) -> None:
     taken = [text for branch, text in report.troubles.items() if branch != "outbox"]
     if taken:
         report.failed = taken[0]
-        health.failed(tx, taken[0], clone.around.now())
+        health.failed(tx, taken[0], clone.around.now(), away=False)
     else:
         health.reached(tx, clone.around.now())
 

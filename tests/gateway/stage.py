@@ -12,7 +12,7 @@ from peerline.gateway.place import GatewayPlace
 from peerline.gateway.relay import Relay
 from peerline.gateway.reply_file import ReplyBox
 from peerline.gateway.request_file import Request, queue_request
-from peerline.gateway.sessions import Sessions, Standing, Unreachable
+from peerline.gateway.sessions import Asked, Away, Sessions, Standing, Unreachable
 from peerline.network.home import Home
 from tests.network.nodes import Node, founded, node, now
 from tests.network.remotes import BareRemote
@@ -29,6 +29,9 @@ class Hub:
     replied: dict[str, str] = field(default_factory=dict)
     stands: dict[str, Standing] = field(default_factory=dict)
 
+    def find(self, session: str, project: str | None) -> None:
+        pass
+
     def push(self, session: str, project: str | None, text: str, *, key: str, thread: str) -> str:
         if session not in self.here:
             raise Unreachable(f"{session} is not here")
@@ -41,6 +44,15 @@ class Hub:
 
     def standing(self, hub_message: str) -> Standing:
         return self.stands.get(hub_message, "waiting")
+
+    def asked(self) -> list[Asked]:
+        return []
+
+    def take(self, hub_message: str) -> None:
+        raise Away("no message is for a room")
+
+    def ended(self, hub_message: str) -> bool:
+        return True
 
 
 class Ended(BaseException):

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from peerline.core.errors import PeerlineError
-from peerline.core.fence import NONCE_BYTES, render
+from peerline.core.fence import NONCE_BYTES, cut, render
 from peerline.core.ids import Entropy, Millis
 from peerline.core.limits import CONTENT
 from peerline.core.post import Post
@@ -14,7 +14,7 @@ from peerline.core.text import utf16_length
 from peerline.gateway.journal import ItemRow, Journal, JournalTx
 from peerline.gateway.place import GatewayPlace
 from peerline.gateway.reply_file import ReplyBox
-from peerline.gateway.sessions import Sessions, Uncertain, Unreachable
+from peerline.gateway.sessions import Away, Sessions, Uncertain, Unreachable
 from peerline.network.engine import Engine
 from peerline.network.inbox import InboxItem, InboxQuery
 
@@ -110,24 +110,40 @@ class Inbound:
         item = _item(engine, row)
         if item is None:
             return
-        text = self.text(item)
-        self._set(row, "pushing")
-        answers = row.answers
-        asked = self._journal.read(lambda tx: tx.request(answers)) if answers else None
         try:
-            if asked is not None and asked.hub_message is not None:
-                hub_message = self._sessions.reply(asked.hub_message, text)
-            else:
-                hub_message = self._sessions.push(
-                    row.session or "", row.project, text, key=f"{row.network}:{row.id}", thread=row.thread
-                )
+            hub_message = self._hand_over(row, item)
         except Unreachable as why:
-            self._file(row, text, why)
+            asked_by_hub = row.project is not None and row.reply_key is None
+            if isinstance(why, Away) and (row.state == "pushing" or asked_by_hub):
+                self._say(f"relay-degraded push={row.id} reason={why.code}")
+                return  # it may be there already, or has no other way
+            self._file(row, self.text(item), why)
             return
         except Uncertain as why:
             self._say(f"relay-degraded push={row.id} reason={why.code}")
             return  # the same push again, with the next pass
         self._delivered(row, "pushed", hub_message=hub_message)
+
+    def _hand_over(self, row: ItemRow, item: InboxItem) -> str:
+        """To the session: as the reply of the hub's message that asked, else as a message of its own.
+
+        Raises: Unreachable, Uncertain
+        """
+        answers, late = row.answers, False
+        asked = self._journal.read(lambda tx: tx.request(answers)) if answers else None
+        if asked is not None and asked.hub_message is not None:
+            self._set(row, "pushing")
+            try:
+                return self._sessions.reply(asked.hub_message, self.text(item))
+            except Away:
+                raise
+            except Unreachable:
+                late = True  # the asker waits for no reply any more, or has one
+        session = row.session or ""
+        self._sessions.find(session, row.project)
+        self._set(row, "pushing")
+        key = f"{row.network}:{row.id}"
+        return self._sessions.push(session, row.project, self.text(item, late=late), key=key, thread=row.thread)
 
     def _file(self, row: ItemRow, text: str, why: Unreachable) -> None:
         """A push that failed becomes a file, never both; without a reply key there is nobody to file it for."""
@@ -174,8 +190,9 @@ class Inbound:
             return
         self._set(row, "drained")
 
-    def text(self, item: InboxItem) -> str:
-        """The post as a local session gets it: data in a fence, with its origin and how that was proved."""
+    def text(self, item: InboxItem, *, late: bool = False) -> str:
+        """The post as a local session gets it: data in a fence, with its origin and how that was proved; it fits into
+        one message of the hub."""
         post = item.post
         origin = {
             "from": post.sender,
@@ -184,8 +201,14 @@ class Inbound:
             "thread": post.thread,
             "sender verified": "yes" if item.verified else f"no ({item.reason})",
         }
-        text = render(post.body.rstrip("\n"), origin, self._entropy(NONCE_BYTES))
-        return text + (_rest(post) if utf16_length(post.body) > CONTENT else "")
+        if late:
+            origin["late"] = "yes, the request that it answers is final"
+        body, nonce, units = post.body.rstrip("\n"), self._entropy(NONCE_BYTES), CONTENT
+        text = render(body, origin, nonce)
+        while utf16_length(text) > CONTENT:
+            units -= utf16_length(text) - CONTENT
+            text = render(cut(body, units), origin, nonce) + _rest(post)
+        return text
 
     def _of(self, network: str, *states: str) -> list[ItemRow]:
         return [row for row in self._journal.read(lambda tx: tx.items(*states)) if row.network == network]

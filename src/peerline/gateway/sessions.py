@@ -1,8 +1,11 @@
 """The sessions of this machine, as the relay sees them: by way of the hub, or not at all."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from peerline.core.errors import Unavailable
+from peerline.core.ids import Millis
 
 Standing = Literal["waiting", "confirmed", "gone"]
 
@@ -13,14 +16,38 @@ class Unreachable(Unavailable):
     code = "SESSION_UNREACHABLE"
 
 
+class Away(Unreachable):
+    """The hub can't be asked now: of what was pushed before, nothing is known."""
+
+    code = "HUB_AWAY"
+
+
 class Uncertain(Unavailable):
     """Whether the push arrived is not known; the same push again settles it, a file might say it twice."""
 
     code = "PUSH_UNCERTAIN"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A message on the hub that is for a room: `target` as its sender typed it; it is open until `until`."""
+
+    hub_message: str
+    project: str
+    session: str
+    target: str
+    body: str
+    until: Millis
+
+
 class Sessions(Protocol):
     """What was pushed twice under one key arrives once."""
+
+    def find(self, session: str, project: str | None) -> None:
+        """Make sure that the session can be pushed to.
+
+        Raises: Unreachable
+        """
 
     def push(self, session: str, project: str | None, text: str, *, key: str, thread: str) -> str:
         """A new message for a session; the hub's id of it.
@@ -44,15 +71,43 @@ class Sessions(Protocol):
             Unreachable: the hub can't be asked now.
         """
 
+    def asked(self) -> Sequence[Asked]:
+        """What sessions want said in rooms and nobody has taken yet, in the order of arrival."""
+
+    def take(self, hub_message: str) -> None:
+        """The room's remote has it.
+
+        Raises:
+            Unreachable: it is final already, or the hub can't be asked now.
+        """
+
+    def ended(self, hub_message: str) -> bool:
+        """Whether nobody waits for it any more: cancelled, expired or answered.
+
+        Raises: Unreachable
+        """
+
 
 class NoSessions:
     """No hub: every answer becomes a file."""
+
+    def find(self, session: str, project: str | None) -> None:
+        raise Unreachable("no hub runs here")
 
     def push(self, session: str, project: str | None, text: str, *, key: str, thread: str) -> str:
         raise Unreachable("no hub runs here")
 
     def reply(self, hub_message: str, text: str) -> str:
-        raise Unreachable("no hub runs here")
+        raise Away("no hub runs here")
 
     def standing(self, hub_message: str) -> Standing:
-        raise Unreachable("no hub runs here")
+        raise Away("no hub runs here")
+
+    def asked(self) -> Sequence[Asked]:
+        return ()
+
+    def take(self, hub_message: str) -> None:
+        raise Away("no hub runs here")
+
+    def ended(self, hub_message: str) -> bool:
+        raise Away("no hub runs here")

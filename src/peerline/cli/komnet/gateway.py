@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -38,17 +39,22 @@ def run(desk: Desk) -> int:
         raise Failure(
             f"a gateway runs on this machine already: {holder}", error="GATEWAY_RUNS", exit_code=HELD_BY_ANOTHER
         ) from None
-    ended = threading.Event()
+    ended, bell = threading.Event(), threading.Event()
+
+    def end(*_: object) -> None:
+        ended.set()
+        threading.Thread(target=bell.set).start()  # here the bell's own lock may be held by what was interrupted
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: ended.set())
+        signal.signal(number, end)
     try:
-        _relay(desk, place, ended)
+        _relay(desk, place, ended, bell)
     finally:
         lock.release()
     return 0
 
 
-def _relay(desk: Desk, place: GatewayPlace, ended: threading.Event) -> None:
+def _relay(desk: Desk, place: GatewayPlace, ended: threading.Event, bell: threading.Event) -> None:
     from peerline.cli.komnet.gateway_hub import hub_sessions
 
     calls = desk.direct()
@@ -59,7 +65,7 @@ def _relay(desk: Desk, place: GatewayPlace, ended: threading.Event) -> None:
         names = [*([config.default] if config.default else []), *config.networks]
         return {name: calls.session(name).engine for name in dict.fromkeys(names)}
 
-    with hub_sessions(desk.env, desk.line) as sessions:
+    with hub_sessions(desk.env, place, ring=bell.set, say=desk.line) as (sessions, hub):
         relay = Relay(
             place,
             journal,
@@ -71,22 +77,29 @@ def _relay(desk: Desk, place: GatewayPlace, ended: threading.Event) -> None:
             say=desk.line,
         )
         relay.adopt()
-        desk.line(f"relay-armed poll={int(LOOK_S * 1000)}ms hub={'yes' if sessions else 'no'} home={desk.home.folder}")
-        _loop(relay, engines, calls.mode == "direct", ended)
+        there = "yes" if hub is not None and hub.projects else "no"
+        desk.line(f"relay-armed poll={int(LOOK_S * 1000)}ms hub={there} home={desk.home.folder}")
+        _loop(relay, engines, calls.mode == "direct", ended, bell)
     journal.close()
 
 
-def _loop(relay: Relay, engines: Callable[[], dict[str, Engine]], syncing: bool, ended: threading.Event) -> None:
-    """Steps every 2 s, and looks at the remote every 10 s: it runs with and without the daemon."""
-    since_sync = SYNC_S
+def _loop(
+    relay: Relay,
+    engines: Callable[[], dict[str, Engine]],
+    syncing: bool,
+    ended: threading.Event,
+    bell: threading.Event,
+) -> None:
+    """Steps every 2 s and when the hub rings, and looks at the remote every 10 s, with and without the daemon."""
+    next_sync = time.monotonic()
     while not ended.is_set():
-        if syncing and since_sync >= SYNC_S:
-            since_sync = 0.0
+        bell.clear()
+        if syncing and time.monotonic() >= next_sync:
             for engine in engines().values():
                 engine.sync(limit_s=SYNC_S)
+            next_sync = time.monotonic() + SYNC_S
         relay.step()
-        ended.wait(LOOK_S)
-        since_sync += LOOK_S
+        bell.wait(LOOK_S)
 
 
 def _held_line(row: ItemRow, why: str) -> str:

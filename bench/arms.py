@@ -11,6 +11,8 @@ from bench.probes.command import Commands
 from bench.probes.idle import IdleStreams
 from bench.probes.install import Installation
 from bench.probes.network import Network
+from bench.probes.notified import Notified
+from bench.probes.session import AgentSessions
 from bench.probes.start import Start
 from bench.probes.stored import Stored
 from bench.run import Run
@@ -110,6 +112,8 @@ ARMS: Final[dict[str, Arm]] = {
     "idle": IdleStreams(),
     "start": Start(),
     "command": Commands(),
+    "session": AgentSessions(),
+    "notified": Notified(),
     "install": Installation(),
     "network": Network(),
 }

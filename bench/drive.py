@@ -59,13 +59,13 @@ def figures(latencies: list[float], seconds: float, cpu: float) -> dict[str, flo
     """
     if not latencies:
         raise ValueError("no round trip ended in the measured time")
+    return {"rate": len(latencies) / seconds, **spread(latencies), "cpu": cpu / len(latencies) * 1e6}
+
+
+def spread(latencies: list[float]) -> dict[str, float]:
+    """p50 and p99 in ms, of at least one latency in seconds."""
     ordered = sorted(latencies)
-    return {
-        "rate": len(ordered) / seconds,
-        "p50": ordered[len(ordered) // 2] * 1000,
-        "p99": ordered[len(ordered) * 99 // 100] * 1000,
-        "cpu": cpu / len(ordered) * 1e6,
-    }
+    return {"p50": ordered[len(ordered) // 2] * 1000, "p99": ordered[len(ordered) * 99 // 100] * 1000}
 
 
 def main() -> None:

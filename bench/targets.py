@@ -1,7 +1,7 @@
 """What is promised: one row a figure, with the bound that must hold and the one to aim at.
 
-A reading is named by its arm (a system, or a probe of this machine), its load and its metric. P11 (MCP) and P12
-(PostgreSQL store) join this list with the parts that bring them.
+A reading is named by its arm (a system, or a probe of this machine), its load and its metric. P12 (PostgreSQL
+store) joins this list with the part that brings it.
 """
 
 from dataclasses import dataclass
@@ -65,6 +65,12 @@ def _named(load: str) -> str:
     return f"{pairs} pair{'s' * (pairs > 1)}" + (f" of {body // 1024} KB" if body != 1024 else "")
 
 
+def _line(metric: str, must: float, aim: float) -> Target:
+    ours, theirs = Reading("notified", "line", "p99"), Reading("notified", "trip", metric)
+    what = f"send to the notification line of `kxm mcp`: p99 in ms, against the hub's round trip ({metric})"
+    return Target(id="LINE", what=what, ours=ours, theirs=theirs, bound="≤", must=must, aim=aim)
+
+
 METRICS: Final = {"rate": "round trips/s", "p50": "p50 in ms", "cpu": "server CPU a round trip in µs"}
 NAMES: Final = {
     "peerline": "Peerline",
@@ -81,6 +87,8 @@ NAMES: Final = {
     "idle": "10,000 idle streams",
     "start": "hub start",
     "command": "commands",
+    "session": "agent sessions",
+    "notified": "notification",
     "install": "installation",
     "network": "rooms over Git",
 }
@@ -192,6 +200,26 @@ TARGETS: Final = (
         must=6,
         aim=3,
     ),
+    Target(
+        id="P11",
+        what="`kxm mcp`: start to the initialize answer in ms, against the same tools on the MCP SDK",
+        ours=Reading("session", "kxm", "ms"),
+        theirs=Reading("session", "sdk", "ms"),
+        bound="≤",
+        must=0.25,
+        aim=0.15,
+    ),
+    Target(
+        id="P11",
+        what="`kxm mcp`: memory in MB, against the same tools on the MCP SDK",
+        ours=Reading("session", "kxm", "mb"),
+        theirs=Reading("session", "sdk", "mb"),
+        bound="≤",
+        must=0.5,
+        aim=0.35,
+    ),
+    _line("p50", must=5, aim=3),
+    _line("p99", must=5, aim=1),
     Target(
         id="P13",
         what="install into a fresh environment: time",

@@ -1,7 +1,6 @@
 """P10: whole processes of the commands that agents call often, beside a Python that does nothing."""
 
 import json
-import os
 import subprocess
 import urllib.request
 from collections.abc import Sequence
@@ -29,7 +28,7 @@ class Commands:
     def measure(self, run: Run, loads: Sequence[str]) -> dict[Reading, float]:
         programs = run.product
         with run.folder() as folder, hub.start(folder, {}, programs) as server:
-            env = _user(folder, server.address["port"])
+            env = hub.user(folder, server, "asker")
             timed([programs / "kxm", "peer", "list"], env, folder)
             _register(server.address)
             kxm = programs / "kxm"
@@ -45,13 +44,6 @@ class Commands:
                 for name, command in commands.items():
                     took[name].append(timed(command, env, folder))
         return {Reading("command", name, "ms"): median(times) * 1000 for name, times in took.items()}
-
-
-def _user(folder: Path, port: int) -> dict[str, str]:
-    """A person on the hub's machine who named only the project and the agent: the token comes over the socket."""
-    env = {name: value for name, value in os.environ.items() if not name.startswith("KXM_")}
-    env |= {"KXM_STATE_HOME": str(folder / "state"), "KXM_SERVER_URL": f"http://127.0.0.1:{port}"}
-    return env | {"KXM_PROJECT": "bench", "KXM_AGENT_NAME": "asker"}
 
 
 def _register(address: dict[str, Any]) -> None:

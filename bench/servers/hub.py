@@ -9,7 +9,7 @@ import urllib.request
 from pathlib import Path
 from typing import Final
 
-from bench.servers.process import Process
+from bench.servers.process import Process, surroundings
 
 TOKEN: Final = "bench-token-that-opens-only-this-hub"
 LISTENING: Final = "kxm hub listening at http://127.0.0.1:"
@@ -34,3 +34,10 @@ def ready(server: Process) -> bool:
         assert json.load(answer)["ok"]
     server.address = {"port": port, "token": TOKEN, "run": 0}
     return True
+
+
+def user(folder: Path, server: Process, agent: str) -> dict[str, str]:
+    """A person on the hub's machine who named only the project and the agent: the token comes over the socket."""
+    env = surroundings() | {"KXM_STATE_HOME": str(folder / "state")}
+    env["KXM_SERVER_URL"] = f"http://127.0.0.1:{server.address['port']}"
+    return env | {"KXM_PROJECT": "bench", "KXM_AGENT_NAME": agent}

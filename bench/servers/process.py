@@ -37,7 +37,7 @@ class Process:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
-                env={**_surroundings(), **(env or {})},
+                env={**surroundings(), **(env or {})},
                 cwd=log.parent,
                 start_new_session=True,
             )
@@ -82,7 +82,7 @@ class Process:
         self.stop()
 
 
-def _surroundings() -> dict[str, str]:
+def surroundings() -> dict[str, str]:
     """The caller's environment without what would configure a hub."""
     return {name: value for name, value in os.environ.items() if not name.startswith("KXM_")}
 

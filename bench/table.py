@@ -11,7 +11,7 @@ CAVEATS: Final = (
     "P2: at 64 pairs redis-py, not Redis, is the limit; server CPU (P5) is the fair comparison.",
     "P4: A2A keeps the answering agent inside the server and crosses the wire once; it does less than the others.",
     "P11: the SDK's server lists the same tools but knows no hub; ours is registered, and listens, when weighed.",
-    "LINE: on a busy machine a p99 says when the kernel gave a core; the row against the p99 has that on both sides.",
+    "LINE: the promise names no percentile of the round trip; the row against its p50 is the strict reading.",
 )
 
 

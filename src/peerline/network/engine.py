@@ -102,6 +102,10 @@ class Engine:
     def health(self) -> Health:
         return self._clone.file.read(lambda tx: health(tx, self._around.now()))
 
+    def away(self) -> bool:
+        """Whether the remote did not answer the last time it was asked."""
+        return self._clone.file.read(is_away)
+
     # Writing
 
     def send(self, draft: PostDraft, *, push: bool = True, id: str | None = None) -> Sent:
@@ -153,7 +157,7 @@ class Engine:
 
     def _tried(self) -> str | None:
         """One bounded attempt; the reason why something may still wait."""
-        limit = AWAY_S if self._clone.file.read(is_away) else SEND_S
+        limit = AWAY_S if self.away() else SEND_S
         try:
             return self.flush(wait_lock=limit, budget_s=limit, limit_s=limit).reason
         except (Busy, GitFailed) as error:

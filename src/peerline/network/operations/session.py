@@ -75,7 +75,7 @@ class Session:
         if not self._refreshing or (self._looked_at is not None and self.now() - self._looked_at < FRESH_MS):
             return
         self._looked_at = self.now()
-        patience = IMPATIENCE_S if self.engine.health().failing_since is not None else PATIENCE_S
+        patience = IMPATIENCE_S if self.engine.away() else PATIENCE_S
         look = threading.Thread(target=self._look, daemon=True)
         look.start()
         look.join(patience)

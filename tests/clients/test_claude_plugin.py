@@ -12,7 +12,7 @@ from tests.house.tracked import ROOT
 from tests.hub_process import Project
 
 
-@pytest.mark.parametrize("path", ["plugins/kxm", "plugins/komnet", "."])
+@pytest.mark.parametrize("path", ["plugins/kxm", "plugins/komnet", "plugins/komnet-gateway", "."])
 def test_the_clients_own_lint_finds_nothing(claude: Claude, path: str) -> None:
     said = claude.run("plugin", "validate", str(ROOT / path), "--strict")
     assert "warning" not in said.stdout.lower()

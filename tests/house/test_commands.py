@@ -17,6 +17,7 @@ SHELLS = {
     "demo": "sh",
     "test": "sh",
     ".ci/run": "bash",
+    "plugins/komnet-gateway/scripts/gateway": "sh",
     "plugins/komnet/scripts/komnet": "sh",
     "plugins/kxm/scripts/kxm": "sh",
 }

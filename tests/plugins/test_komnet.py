@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from peerline.cli.komnet.table import COMMANDS, options
 from peerline.wire.komnet_tools import BY_NAME
 from tests.house.tracked import ROOT
+from tests.plugins.komnet_commands import shown_commands, wrong_with
 
 PLUGIN = ROOT / "plugins" / "komnet"
 SCRIPT = PLUGIN / "scripts" / "komnet"
@@ -135,25 +135,10 @@ def test_the_skills_name_tools_that_exist() -> None:
     assert {"komnet_inbox", "komnet_answer", "komnet_ask", "komnet_send", "komnet_decide"} <= named
 
 
-def _commands() -> list[tuple[str, str]]:
-    """Every `komnet …` that a page shows, with the page."""
-    found = []
-    for page in PAGES:
-        text = page.read_text()
-        spans = re.findall(r"`(komnet [a-z][^`]*)`", text) + re.findall(r"^ *(komnet [a-z].*)$", text, re.MULTILINE)
-        found += [(page.relative_to(PLUGIN).as_posix(), span) for span in spans if not span.startswith("komnet is ")]
-    return found
-
-
 def test_every_command_and_option_that_the_skills_name_exists() -> None:
-    commands = _commands()
-    assert len(commands) > 30
-    for page, command in commands:
-        words = re.sub(r"\"[^\"]*\"|#.*|…", "", command).split()[1:]
-        name = " ".join(words[:2]) if " ".join(words[:2]) in COMMANDS else words[0]
-        assert name in COMMANDS, (page, command)
-        given = [word.split("=")[0] for word in words if word.startswith("--")]
-        assert [one for one in given if one not in options(name)] == [], (page, command)
+    found = shown_commands(PLUGIN, PAGES)
+    assert len(found) > 30
+    assert [(one.page, one.command, why) for one in found if (why := wrong_with(one.command))] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.parent.name)

@@ -73,13 +73,17 @@ class Inbound:
                 self._set(row, "gone", reason="answered or drained elsewhere")
 
     def _route(self, row: ItemRow, engine: Engine) -> None:
-        item = _item(engine, row)
+        item = item_of(engine, row)
         if item is None:
             return
         routes = self._journal.read(lambda tx: tx.routes(self._now()))
-        wish = next((tag.removeprefix(WISH) for tag in item.post.tags if tag.startswith(WISH)), None)
         found: Route = route(
-            needs=row.needs, thread=row.thread, room=row.room, sender=row.sender, wish=wish, routes=routes
+            needs=row.needs,
+            thread=row.thread,
+            room=row.room,
+            sender=row.sender,
+            wish=wish_of(item.post),
+            routes=routes,
         )
         if isinstance(found, ToPerson):
             self._stop(row, PERSON, "it needs a human; no agent answers it")
@@ -107,7 +111,7 @@ class Inbound:
         self._tell(replace(row, state=state), reason)
 
     def _push(self, row: ItemRow, engine: Engine) -> None:
-        item = _item(engine, row)
+        item = item_of(engine, row)
         if item is None:
             return
         try:
@@ -178,7 +182,7 @@ class Inbound:
             return
         if standing == "confirmed":
             self._set(row, "confirmed")
-        elif standing == "gone" and (item := _item(engine, row)) is not None:
+        elif standing == "gone" and (item := item_of(engine, row)) is not None:
             self._file(row, self.text(item), Unreachable("it was never taken from the hub"))
 
     def _drain(self, row: ItemRow, engine: Engine) -> None:
@@ -191,24 +195,7 @@ class Inbound:
         self._set(row, "drained")
 
     def text(self, item: InboxItem, *, late: bool = False) -> str:
-        """The post as a local session gets it: data in a fence, with its origin and how that was proved; it fits into
-        one message of the hub."""
-        post = item.post
-        origin = {
-            "from": post.sender,
-            "room": post.room,
-            "message": post.id,
-            "thread": post.thread,
-            "sender verified": "yes" if item.verified else f"no ({item.reason})",
-        }
-        if late:
-            origin["late"] = "yes, the request that it answers is final"
-        body, nonce, units = post.body.rstrip("\n"), self._entropy(NONCE_BYTES), CONTENT
-        text = render(body, origin, nonce)
-        while utf16_length(text) > CONTENT:
-            units -= utf16_length(text) - CONTENT
-            text = render(cut(body, units), origin, nonce) + _rest(post)
-        return text
+        return fenced(item, self._entropy, late=late)
 
     def _of(self, network: str, *states: str) -> list[ItemRow]:
         return [row for row in self._journal.read(lambda tx: tx.items(*states)) if row.network == network]
@@ -219,9 +206,35 @@ class Inbound:
         )
 
 
+def fenced(item: InboxItem, entropy: Entropy, *, late: bool = False) -> str:
+    """The post as a local session gets it: data in a fence, with its origin and how that was proved; it fits into
+    one message of the hub."""
+    post = item.post
+    origin = {
+        "from": post.sender,
+        "room": post.room,
+        "message": post.id,
+        "thread": post.thread,
+        "sender verified": "yes" if item.verified else f"no ({item.reason})",
+    }
+    if late:
+        origin["late"] = "yes, the request that it answers is final"
+    body, nonce, units = post.body.rstrip("\n"), entropy(NONCE_BYTES), CONTENT
+    text = render(body, origin, nonce)
+    while utf16_length(text) > CONTENT:
+        units -= utf16_length(text) - CONTENT
+        text = render(cut(body, units), origin, nonce) + _rest(post)
+    return text
+
+
+def wish_of(post: Post) -> str | None:
+    """The session that the sender asked for."""
+    return next((tag.removeprefix(WISH) for tag in post.tags if tag.startswith(WISH)), None)
+
+
 def _rest(post: Post) -> str:
     return f"\n(the rest: komnet read {post.room} --thread {post.thread})"
 
 
-def _item(engine: Engine, row: ItemRow) -> InboxItem | None:
+def item_of(engine: Engine, row: ItemRow) -> InboxItem | None:
     return next((item for item in engine.arrived_after(row.seq - 1) if item.post.id == row.id), None)

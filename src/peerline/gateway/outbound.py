@@ -25,6 +25,10 @@ class NotFollowed(NotFound):
     code = "NOT_SUBSCRIBED"
 
 
+class UnknownRequest(NotFound):
+    code = "UNKNOWN_REQUEST"
+
+
 class RefusedBefore(PeerlineError):
     """The same words were refused to another session: they do not go out by way of this one."""
 
@@ -67,17 +71,45 @@ class Outbound:
         self._claim()
         for row in self._journal.read(lambda tx: tx.requests("claimed", "sending")):
             self._send(row)
+        self.tell_results()
+
+    def send_one(self, stem: str) -> RequestRow:
+        """Send one claimed request, once: what was sent or refused before stays as it is.
+
+        Raises:
+            UnknownRequest
+        """
+        file = f"{stem}.json"
+        if (self._place.requests / file).is_file():
+            (self._place.requests / file).rename(self._place.claimed / file)
+        row = self._journal.read(lambda tx: tx.request(stem))
+        if row is None:
+            if not (self._place.claimed / file).is_file():
+                raise UnknownRequest(f"there is no request {file[:120]!a} here: komnet gateway status")
+            self._journal.write(lambda tx: tx.add_request(stem, self._now()), "claimed")
+            row = self._row(stem)
+        if row.state in ("claimed", "sending"):
+            self._send(row)
+        self.tell_results()
+        return self._row(stem)
+
+    def tell_results(self) -> None:
         for row in self._journal.read(lambda tx: tx.untold()):
             self._tell(row)
 
+    def _row(self, stem: str) -> RequestRow:
+        row = self._journal.read(lambda tx: tx.request(stem))
+        assert row is not None
+        return row
+
     def _claim(self) -> None:
         """Atomic renames; what a gateway before us claimed and did not note is taken up too."""
-        for name in _names(self._place.requests):
+        for name in request_files(self._place.requests):
             try:
                 (self._place.requests / name).rename(self._place.claimed / name)
             except OSError:
                 continue  # another gateway was first
-        for name in _names(self._place.claimed):
+        for name in request_files(self._place.claimed):
             stem = name.removesuffix(".json")
             if self._journal.read(lambda tx, stem=stem: tx.request(stem)) is not None:  # type: ignore[misc]
                 continue
@@ -171,7 +203,8 @@ def _digest(body: str) -> str:
     return hashlib.sha256(" ".join(body.split()).encode("utf-8", "replace")).hexdigest()
 
 
-def _names(folder: Path) -> list[str]:
+def request_files(folder: Path) -> list[str]:
+    """The names in `requests/` or `claimed/`, the oldest first."""
     try:
         entries = [entry for entry in folder.iterdir() if entry.name.endswith(".json") and not entry.is_symlink()]
     except OSError:

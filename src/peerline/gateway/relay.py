@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from peerline.core.errors import PeerlineError
 from peerline.core.ids import Entropy, Millis
 from peerline.gateway.inbound import Inbound
-from peerline.gateway.journal import WAITED_MS, ItemRow, Journal
+from peerline.gateway.journal import WAITED_MS, ItemRow, Journal, RequestRow
 from peerline.gateway.outbound import Outbound
 from peerline.gateway.place import GatewayPlace
 from peerline.gateway.routes_file import PendingRoute, RoutesFile, read_routes, write_routes
@@ -58,6 +58,21 @@ class Relay:
             except PeerlineError as error:
                 self._say(f"relay-degraded network={network} reason={error.code}")
         self._expire()
+        self._publish()
+
+    def send_one(self, stem: str) -> RequestRow:
+        """Send one claimed request and record who waits in its thread.
+
+        Raises:
+            UnknownRequest
+        """
+        row = self._outbound.send_one(stem)
+        self._publish()
+        return row
+
+    def publish(self) -> None:
+        """Tell the results that nobody was told of, and bring routes.json up to the journal."""
+        self._outbound.tell_results()
         self._publish()
 
     def _engine(self, network: str | None) -> Engine:

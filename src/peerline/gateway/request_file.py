@@ -19,6 +19,8 @@ SIZE_AT_MOST: Final = BODY_BYTES * 6 + 8_192  # JSON may spell each character as
 SESSION: Final = 80
 FIELDS: Final = frozenset(("session", "replyKey", "room", "body", "queuedAt", "needs", "to", "network"))
 NEEDS: Final = ("agent", "human")
+# A name that can stand in a shell's command as it is.
+REQUEST_NAME: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}\.json"
 
 
 class UnreadableRequest(Invalid):

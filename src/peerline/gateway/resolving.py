@@ -1,9 +1,12 @@
 """What a person, or a session that plays the gateway, says became of an item; and draining it then."""
 
 from peerline.core.errors import Conflict, NotFound
+from peerline.core.identifiers import EVERYONE
 from peerline.core.ids import Millis
 from peerline.gateway.inbound import HELD, PERSON
-from peerline.gateway.journal import ItemRow, Journal
+from peerline.gateway.journal import ItemRow, Journal, JournalTx
+from peerline.gateway.place import GatewayPlace
+from peerline.gateway.reply_file import ReplyBox
 from peerline.network.engine import Engine
 
 TAKEN = ("arrived", "routed", HELD)
@@ -54,9 +57,53 @@ def record_push(journal: Journal, id: str, report: str, now: Millis) -> None:
         UnknownItem, ForAPerson, Conflict
     """
     row = _open(journal, id)
-    journal.write(
-        lambda tx: tx.set_item(row.network, id, state="confirmed", rule="session", reason=report[:300], changed_at=now)
-    )
+
+    def work(tx: JournalTx) -> None:
+        tx.set_item(row.network, id, state="confirmed", rule="session", reason=report[:300], changed_at=now)
+        _answer(tx, row)
+
+    journal.write(work)
+
+
+def file_reply(journal: Journal, place: GatewayPlace, id: str, text: str, now: Millis) -> str:
+    """A session could not push it: the fenced text becomes a reply file of the project that asked; the file's name.
+
+    Raises:
+        UnknownItem, ForAPerson, OSError
+        Conflict: it was delivered already, or nobody here left a reply key in its thread.
+    """
+    row = _open(journal, id)
+    asked = journal.read(lambda tx: tx.request_of(row.thread))
+    if asked is None or asked.reply_key is None:
+        raise Conflict(
+            f"nobody here asked in the thread of {id} and left a reply key, so there is no project to file it for; "
+            "leave it held and tell your person"
+        )
+    file = ReplyBox(place.replies, asked.reply_key).put(id, row.room, row.sender, text).name
+
+    def work(tx: JournalTx) -> None:
+        values = {"session": asked.session, "reply_key": asked.reply_key, "file": file}
+        tx.set_item(row.network, id, state="filed", rule="thread", reason="not pushed", changed_at=now, **values)
+        _answer(tx, row)
+
+    journal.write(work)
+    return file
+
+
+def confirm_taken(journal: Journal, place: GatewayPlace, row: ItemRow, now: Millis) -> bool:
+    """Whether the reply file of a filed item was marked delivered; it is confirmed then."""
+    if row.state != "filed" or not row.reply_key or not row.file:
+        return False
+    if not ReplyBox(place.replies, row.reply_key).taken(row.file):
+        return False
+    return journal.write(lambda tx: tx.set_item(row.network, row.id, was="filed", state="confirmed", changed_at=now))
+
+
+def _answer(tx: JournalTx, row: ItemRow) -> None:
+    """The asker's wait ends with the first answer of whom it asked; the thread leaves the routes."""
+    asked = tx.request_of(row.thread)
+    if asked is not None and asked.state == "sent" and asked.asked_agent in (None, EVERYONE, row.sender):
+        tx.set_request(asked.stem, state="answered", told=0)
 
 
 def dismiss(journal: Journal, id: str, now: Millis) -> None:
@@ -71,7 +118,7 @@ def dismiss(journal: Journal, id: str, now: Millis) -> None:
     )
 
 
-def drain(journal: Journal, engine: Engine, id: str, now: Millis) -> None:
+def drain(journal: Journal, place: GatewayPlace, engine: Engine, id: str, now: Millis) -> None:
     """Take exactly this item out of the inbox.
 
     Raises:
@@ -83,7 +130,9 @@ def drain(journal: Journal, engine: Engine, id: str, now: Millis) -> None:
         raise ForAPerson(f"{id} needs a human; it leaves the inbox when they have answered it, and not before")
     if row.state == "drained":
         return
-    if row.state != "confirmed":
+    if row.state == "filed" and not confirm_taken(journal, place, row, now):
+        raise NotDelivered(f"{id} waits as a reply file that nobody has taken yet; it is drained when it was taken")
+    if row.state not in ("confirmed", "filed"):
         raise NotDelivered(
             f"{id} is {row.state}: nothing records that it was delivered, so it is not drained; record what the push "
             f"reported with: komnet gateway resolve {id} --pushed '<report>'"

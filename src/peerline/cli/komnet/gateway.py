@@ -4,7 +4,8 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,13 +14,13 @@ from peerline.cli.komnet.desk import Desk
 from peerline.core.errors import Conflict
 from peerline.core.fence import visible
 from peerline.database.lock import FileLock, Held
-from peerline.gateway import resolving
 from peerline.gateway import status as gateway_status
 from peerline.gateway.journal import ItemRow, Journal
 from peerline.gateway.place import GatewayPlace
 from peerline.gateway.relay import Relay
 from peerline.gateway.reply_key import is_reply_key, reply_key
 from peerline.gateway.sessions import NoSessions
+from peerline.network.calls import DirectCalls
 from peerline.network.config import load_config
 from peerline.network.engine import Engine
 
@@ -29,6 +30,32 @@ SYNC_S: Final = 10.0
 
 
 def run(desk: Desk) -> int:
+    with only_gateway(desk) as place:
+        ended, bell = threading.Event(), threading.Event()
+
+        def end(*_: object) -> None:
+            ended.set()
+            threading.Thread(target=bell.set).start()  # here the bell's own lock may be held by what was interrupted
+
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, end)
+        _relay(desk, place, ended, bell)
+    return 0
+
+
+def prepare(desk: Desk) -> int:
+    with only_gateway(desk) as place:
+        return desk.show([f"✓ ready: {place.folder}"], {"folder": str(place.folder)})
+
+
+@contextmanager
+def only_gateway(desk: Desk) -> Iterator[GatewayPlace]:
+    """One gateway a machine, a process or a session: the second ends at once.
+
+    Raises:
+        NotConfigured, BrokenConfig
+        Failure: another one is here.
+    """
     place = GatewayPlace(desk.home)
     load_config(desk.home)
     place.make()
@@ -39,19 +66,10 @@ def run(desk: Desk) -> int:
         raise Failure(
             f"a gateway runs on this machine already: {holder}", error="GATEWAY_RUNS", exit_code=HELD_BY_ANOTHER
         ) from None
-    ended, bell = threading.Event(), threading.Event()
-
-    def end(*_: object) -> None:
-        ended.set()
-        threading.Thread(target=bell.set).start()  # here the bell's own lock may be held by what was interrupted
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, end)
     try:
-        _relay(desk, place, ended, bell)
+        yield place
     finally:
         lock.release()
-    return 0
 
 
 def _relay(desk: Desk, place: GatewayPlace, ended: threading.Event, bell: threading.Event) -> None:
@@ -61,9 +79,7 @@ def _relay(desk: Desk, place: GatewayPlace, ended: threading.Event, bell: thread
     journal = Journal(place.journal)
 
     def engines() -> dict[str, Engine]:
-        config = load_config(desk.home)
-        names = [*([config.default] if config.default else []), *config.networks]
-        return {name: calls.session(name).engine for name in dict.fromkeys(names)}
+        return engines_of(desk, calls)
 
     with hub_sessions(desk.env, place, ring=bell.set, say=desk.line) as (sessions, hub):
         relay = Relay(
@@ -81,6 +97,13 @@ def _relay(desk: Desk, place: GatewayPlace, ended: threading.Event, bell: thread
         desk.line(f"relay-armed poll={int(LOOK_S * 1000)}ms hub={there} home={desk.home.folder}")
         _loop(relay, engines, calls.mode == "direct", ended, bell)
     journal.close()
+
+
+def engines_of(desk: Desk, calls: DirectCalls) -> dict[str, Engine]:
+    """By network, the default one first."""
+    config = load_config(desk.home)
+    names = [*([config.default] if config.default else []), *config.networks]
+    return {name: calls.session(name).engine for name in dict.fromkeys(names)}
 
 
 def _loop(
@@ -109,7 +132,7 @@ def _held_line(row: ItemRow, why: str) -> str:
 
 
 def status(desk: Desk) -> int:
-    found = gateway_status.status(_journal(desk))
+    found = gateway_status.status(opened_journal(desk))
     lines = [
         f"requests  {sum(1 for one in found['requests'] if one['state'] != 'refused')} open",
         f"items     {len(found['items'])} on their way",
@@ -124,7 +147,7 @@ def status(desk: Desk) -> int:
 
 
 def routes(desk: Desk) -> int:
-    found = gateway_status.routes(_journal(desk))
+    found = gateway_status.routes(opened_journal(desk))
     lines = []
     for one in found["subscriptions"]:
         lines.append(f"{visible(one['session'], 80)} serves {', '.join('#' + room for room in one['rooms'])}")
@@ -136,7 +159,7 @@ def routes(desk: Desk) -> int:
 
 
 def held(desk: Desk) -> int:
-    found = gateway_status.status(_journal(desk))
+    found = gateway_status.status(opened_journal(desk))
     shown = [*found["waitingForPerson"], *found["held"]]
     lines = []
     for one in shown:
@@ -153,7 +176,7 @@ def held(desk: Desk) -> int:
 def subscribe(desk: Desk) -> int:
     session, room = desk.call.words["SESSION"], desk.call.words["ROOM"]
     default = desk.call.flag("--default")
-    _journal(desk).write(lambda tx: tx.subscribe(session, room, default=default))
+    opened_journal(desk).write(lambda tx: tx.subscribe(session, room, default=default))
     return desk.show(
         [f"✓ {session} serves #{room}" + (" by default" if default else "")], {"session": session, "room": room}
     )
@@ -161,30 +184,8 @@ def subscribe(desk: Desk) -> int:
 
 def unsubscribe(desk: Desk) -> int:
     session, room = desk.call.words["SESSION"], desk.call.words.get("ROOM")
-    gone = _journal(desk).write(lambda tx: tx.unsubscribe(session, room))
+    gone = opened_journal(desk).write(lambda tx: tx.unsubscribe(session, room))
     return desk.show([f"✓ {session} serves {gone} room(s) less"], {"session": session, "removed": gone})
-
-
-def resolve(desk: Desk) -> int:
-    call, journal, id = desk.call, _journal(desk), desk.call.words["ID"]
-    chosen = [name for name in ("--to", "--pushed", "--dismiss") if name in call.given]
-    if len(chosen) != 1:
-        raise usage("say one of --to SESSION, --pushed REPORT, --dismiss")
-    if session := call.text("--to"):
-        resolving.hand_to(journal, id, session, None, desk.now())
-    elif report := call.text("--pushed"):
-        resolving.record_push(journal, id, report, desk.now())
-    else:
-        resolving.dismiss(journal, id, desk.now())
-    row = resolving.known(journal, id)
-    return desk.show([f"✓ {id} is {row.state}"], gateway_status.item(row))
-
-
-def drain(desk: Desk) -> int:
-    id, journal = desk.call.words["ID"], _journal(desk)
-    row = resolving.known(journal, id)
-    resolving.drain(journal, desk.direct().session(row.network).engine, id, desk.now())
-    return desk.show([f"✓ drained {id}"], {"drained": id})
 
 
 def project_key(desk: Desk) -> str:
@@ -206,17 +207,16 @@ def made_place(desk: Desk) -> GatewayPlace:
     return place
 
 
-def _journal(desk: Desk) -> Journal:
+def opened_journal(desk: Desk) -> Journal:
     return Journal(made_place(desk).journal)
 
 
 RUN: Final[dict[str, Callable[[Desk], Any]]] = {
     "gateway run": run,
+    "gateway prepare": prepare,
     "gateway status": status,
     "gateway routes": routes,
     "gateway held": held,
     "gateway subscribe": subscribe,
     "gateway unsubscribe": unsubscribe,
-    "gateway resolve": resolve,
-    "gateway drain": drain,
 }

@@ -3,77 +3,130 @@
 It claims requests and tells of items; what follows is the session's own, and it records the outcome with `resolve`.
 """
 
-import json
-import time
+import hashlib
+import os
+import re
+import select
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final
 
 from peerline.cli.hot_output import READER_GONE
 from peerline.cli.komnet.desk import Desk
+from peerline.cli.komnet.gateway import only_gateway
 from peerline.core.errors import PeerlineError
+from peerline.gateway import resolving
 from peerline.gateway.inbound import HELD, PERSON
-from peerline.gateway.journal import Journal
+from peerline.gateway.journal import ItemRow, Journal
+from peerline.gateway.outbound import request_files
 from peerline.gateway.place import GatewayPlace
+from peerline.gateway.request_file import REQUEST_NAME, SIZE_AT_MOST
+from peerline.gateway.watch_lines import Sight, armed, item_line, poll_ms, request_line
 from peerline.network.calls import Calls
-from peerline.network.watching import member, said
 
-DEFAULT_MS, LEAST_MS, MOST_MS = 15_000, 2_000, 600_000
-DEGRADED_AFTER: Final = 3
-REQUEST_AT_MOST: Final = 4 * 1024 * 1024
+DEBOUNCE_MS: Final = 300
+UNHANDLED: Final = ("arrived", "routed", HELD, PERSON)
 
 
 def watch(desk: Desk) -> int:
-    place = GatewayPlace(desk.home)
-    place.make()
-    poll = _poll(desk.env.get("KOMNET_RELAY_POLL_MS"))
-    watching = _Watching(desk, place)
+    poll = poll_ms(desk.env.get("KOMNET_RELAY_POLL_MS"))
     try:
-        desk.line(f"relay-armed poll={poll}ms watch-inbox=on watch-requests=on home={desk.home.folder}")
-        while True:
+        with only_gateway(desk) as place:
+            watching = Watching(desk, place)
+            desk.line(armed(poll, inbox=False, requests=True, home=str(desk.home.folder)))
+            watching.unfinished()
             watching.look()
-            time.sleep(poll / 1000)
+            for _ in _waits(place.requests, poll):
+                if _reader_gone():
+                    return READER_GONE
+                watching.look()
     except BrokenPipeError:
         return READER_GONE
+    return 0
 
 
-class _Watching:
+def _waits(requests: Path, poll: int) -> Iterator[object]:
+    """Until the poll is due, or a request comes; a notification that is missed costs time alone."""
+    import watchfiles
+
+    return watchfiles.watch(
+        requests, watch_filter=None, debounce=DEBOUNCE_MS, rust_timeout=poll, yield_on_timeout=True, recursive=False
+    )
+
+
+def _reader_gone() -> bool:
+    """Whether nobody reads the lines any more: what is claimed now would be told to nobody."""
+    pipe = select.poll()
+    pipe.register(1, 0)
+    return any(event & (select.POLLERR | select.POLLHUP) for _, event in pipe.poll(0))
+
+
+class Watching:
+    """What is unhandled is told again by another run: the journal knows what became of each item."""
+
     def __init__(self, desk: Desk, place: GatewayPlace) -> None:
         self._desk, self._place = desk, place
         self._journal = Journal(place.journal)
-        self._calls: Calls = desk.calls()
-        self._failures = 0
+        self._calls: Calls | None = None
+        self._sight = Sight()
+        self._told: set[tuple[str, str]] = set()
+
+    def unfinished(self) -> None:
+        """Requests that a session before this one claimed and did not send."""
+        for name in request_files(self._place.claimed):
+            stem = name.removesuffix(".json")
+            row = self._journal.read(lambda tx, stem=stem: tx.request(stem))  # type: ignore[misc]
+            if row is None or row.state in ("claimed", "sending"):
+                self._request(name)
 
     def look(self) -> None:
-        for name in sorted(entry.name for entry in self._place.requests.iterdir() if entry.name.endswith(".json")):
+        for name in request_files(self._place.requests):
             self._claim(name)
+        named = self._desk.call.text("--network")
         try:
-            view = self._calls.call("inbox", {}, self._desk.call.text("--network"))
-            status = self._calls.call("status", {}, self._desk.call.text("--network"))
+            self._calls = self._calls or self._desk.calls()
+            if self._calls.mode == "direct":
+                self._calls.call("sync", {}, named)  # a read alone would not look at the remote each time
+            view = self._calls.call("inbox", {}, named)
+            network = self._calls.call("status", {}, named)["networkId"]
+            self._drain_taken(self._calls, network)
         except PeerlineError as error:
-            self._failed(error.text)
+            self._calls = None  # a daemon that went away is looked for again
+            self._lines(self._sight.failed(error.text))
             return
-        if self._failures >= DEGRADED_AFTER:
-            self._desk.line("relay-recovered")
-        self._failures = 0
+        health = view["health"]
+        degraded = health.get("degraded")
+        self._lines(self._sight.failed(health.get("reason") or "never synced") if degraded else self._sight.well())
         for item in view["items"]:
-            self._tell(status["networkId"], item)
+            self._tell(network, item)
 
     def _claim(self, name: str) -> None:
-        claimed = self._place.claimed / name
+        """Its name goes into a command that the session types, so a name of other characters is replaced."""
+        digest = hashlib.sha256(os.fsencode(name)).hexdigest()
+        safe = name if re.fullmatch(REQUEST_NAME, name) else f"unnamed-{digest}.json"
         try:
-            (self._place.requests / name).rename(claimed)
+            (self._place.requests / name).rename(self._place.claimed / safe)
         except OSError:
-            return  # another gateway was first
-        session, room = "unparseable", "-"
+            return  # somebody was first
+        self._request(safe)
+
+    def _request(self, name: str) -> None:
         try:
-            with claimed.open("rb") as stream:
-                value = json.loads(stream.read(REQUEST_AT_MOST))
-            session, room = member(value.get("session")), member(value.get("room"))
-        except (OSError, ValueError, AttributeError, RecursionError):
-            pass
-        self._desk.line(f"relay-request file={member(name)} session={session} room={room}")
+            with (self._place.claimed / name).open("rb") as stream:
+                data = stream.read(SIZE_AT_MOST)
+        except OSError:
+            data = b""
+        self._desk.line(request_line(name, data))
 
     def _tell(self, network: str, item: dict[str, Any]) -> None:
-        """Each item once, also after a restart: the journal knows what was told."""
+        if (network, item["id"]) in self._told:
+            return
+        self._told.add((network, item["id"]))
+        row = self._noted(network, item)
+        if row is not None and row.state in UNHANDLED:
+            self._desk.line(item_line(item))
+
+    def _noted(self, network: str, item: dict[str, Any]) -> ItemRow | None:
         facts = {
             "seq": 0,
             "room": item["room"],
@@ -82,27 +135,25 @@ class _Watching:
             "needs": item["needs"],
             "at": self._desk.now(),
         }
-        if not self._journal.write(lambda tx: tx.add_item(network, item["id"], **facts)):
-            return
         state = PERSON if item["needs"] not in ("none", "agent") else HELD
-        self._journal.write(lambda tx: tx.set_item(network, item["id"], state=state, reason="told to the session"))
-        self._desk.line(
-            f"komnet-inbox id={member(item['id'])} room={member(item['room'])} from={member(item['from'])} "
-            f"needs={member(item['needs'])} priority={member(item['priority'])} kind={member(item['kind'])} "
-            f"thread={member(item['thread'])}"
+        self._journal.write(lambda tx: tx.add_item(network, item["id"], **facts))
+        self._journal.write(
+            lambda tx: tx.set_item(network, item["id"], was="arrived", state=state, reason="told to the session")
         )
+        return self._journal.read(lambda tx: tx.item(item["id"]))
 
-    def _failed(self, reason: str) -> None:
-        self._failures += 1
-        if self._failures == DEGRADED_AFTER:
-            self._desk.line(f"relay-degraded consecutive-failures={self._failures} reason={said(reason)}")
+    def _drain_taken(self, calls: Calls, network: str) -> None:
+        """A reply file that was marked delivered is the recorded result: its item leaves the inbox, by its own id."""
+        for row in self._journal.read(lambda tx: tx.items("filed", "confirmed")):
+            if row.network != network or row.file is None:
+                continue
+            if row.state == "confirmed" or resolving.confirm_taken(self._journal, self._place, row, self._desk.now()):
+                calls.call("inboxDrain", {"ids": [row.id]}, network)
+                self._journal.write(lambda tx, id=row.id: tx.set_item(network, id, state="drained"))  # type: ignore[misc]
 
-
-def _poll(named: str | None) -> int:
-    try:
-        return min(MOST_MS, max(LEAST_MS, int(named))) if named else DEFAULT_MS
-    except ValueError:
-        return DEFAULT_MS
+    def _lines(self, lines: list[str]) -> None:
+        for line in lines:
+            self._desk.line(line)
 
 
 RUN = {"gateway watch": watch}

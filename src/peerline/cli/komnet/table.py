@@ -210,6 +210,9 @@ COMMANDS: Final[dict[str, Command]] = {
     "daemon install": Command("", "start it at each login", "daemon"),
     "daemon uninstall": Command("", "no longer start it at login", "daemon"),
     "gateway run": Command("", "relay between the rooms and this machine's sessions, in the foreground", "gateway"),
+    "gateway prepare": Command(
+        "", "make the gateway's folders; exit 3: a gateway runs on this machine already", "gateway"
+    ),
     "gateway status": Command("", "what the gateway is in the middle of", "gateway"),
     "gateway ask": Command(
         f"ROOM {_WORDS}",
@@ -220,6 +223,7 @@ COMMANDS: Final[dict[str, Command]] = {
             "--needs": Option(TEXT, "WHO", "agent (default), or human: a person there has to answer"),
             "--session": Option(TEXT, "NAME", "the session that asks (default: the project's folder)"),
             "--project-dir": Option(TEXT, "DIR", "the project's folder as the session spells it (default: this one)"),
+            "--key": Option(TEXT, "DIGITS", "the reply key (default: that of the project's folder)"),
             "--wait": Option(COUNT, "S", "wait for the answer, at most so many seconds; exit 3: none came"),
         },
         body=True,
@@ -233,18 +237,23 @@ COMMANDS: Final[dict[str, Command]] = {
     "gateway unsubscribe": Command("SESSION [ROOM]", "a session serves a room, or all its rooms, no longer", "gateway"),
     "gateway routes": Command("", "who waits in which thread, and who serves which room", "gateway"),
     "gateway held": Command("", "what is nobody's, and what waits for a person", "gateway"),
+    "gateway send": Command(
+        "FILE", "send a claimed request, once: attributed, tagged, its thread recorded", "gateway_session"
+    ),
+    "gateway show": Command("ID", "whom an item is for, and its text in a fence, ready to push", "gateway_session"),
     "gateway resolve": Command(
         "ID",
         "say what became of an item",
-        "gateway",
+        "gateway_session",
         {
             "--to": Option(TEXT, "SESSION", "hand a held item to this session"),
             "--pushed": Option(TEXT, "REPORT", "a session that plays the gateway pushed it; what its tool reported"),
+            "--filed": Option(FLAG, "", "it could not be pushed: leave it as a reply file for the project that asked"),
             "--dismiss": Option(FLAG, "", "a person has seen it, and nobody needs it"),
         },
     ),
     "gateway drain": Command(
-        "ID", "take out of the inbox what was delivered; refused without a recorded result", "gateway"
+        "ID", "take out of the inbox what was delivered; refused without a recorded result", "gateway_session"
     ),
     "gateway watch": Command(
         "", "a line for each request and each item, for a session that plays the gateway", "gateway_watch"
@@ -255,6 +264,7 @@ COMMANDS: Final[dict[str, Command]] = {
         "gateway_replies",
         {
             "--read": Option(TEXT, "FILE", "print one"),
+            "--brief": Option(FLAG, "", "a line each, nothing when none waits: for a session's start"),
             "--mark-delivered": Option(TEXT, "FILE", "one was read: move it out of the way"),
             "--project-dir": Option(TEXT, "DIR", "the project's folder as the session spells it (default: this one)"),
         },

@@ -34,7 +34,7 @@ def line(hub: HubProcess, tmp_path: Path) -> Iterator[Line]:
         yield found
 
 
-@pytest.mark.requirement("RELAY-REACHES-WORKING-SESSION", "RELAY-WAY-ORDER")
+@pytest.mark.requirement("RELAY-REACHES-WORKING-SESSION", "RELAY-WAY-ORDER", "RELAY-REPLY-FILE-OR-PUSH")
 def test_an_answer_is_pushed_to_the_session_that_asked_and_wakes_it(
     hub: HubProcess, line: Line, tmp_path: Path, remote: BareRemote
 ) -> None:
@@ -79,6 +79,7 @@ def test_a_reply_that_is_given_again_is_the_same_and_another_is_refused(hub: Hub
         assert line.sessions.standing(asked.id) == "confirmed"
 
 
+@pytest.mark.requirement("RELAY-NO-FALSE-DELIVERY", "RELAY-TRUST-DRAIN-AFTER")
 @pytest.mark.parametrize("how", ["in turn", "read", "reply"])
 def test_it_is_confirmed_by_what_its_reader_did(hub: HubProcess, line: Line, how: str) -> None:
     name = f"reads-{how.replace(' ', '-')}"
@@ -91,6 +92,23 @@ def test_it_is_confirmed_by_what_its_reader_did(hub: HubProcess, line: Line, how
         else:
             asker.report(pushed, how, adapter="test")  # type: ignore[arg-type]
         assert line.sessions.standing(pushed) == "confirmed"
+
+
+@pytest.mark.parametrize("body", ["\n".join(["line"] * 9_000), "x" * 40_000, "\u202e" * 8_000], ids=len)
+def test_what_is_too_long_for_a_message_is_cut_and_says_where_the_rest_is(
+    hub: HubProcess, line: Line, tmp_path: Path, remote: BareRemote, body: str
+) -> None:
+    here, name = stage(tmp_path, remote, line.sessions), f"long-{len(body)}"
+    with session(hub, name) as asker:
+        here.ask(session=name)
+        relay = here.relay()
+        relay.step()
+        post = answered(here, body)
+        relay.step()
+        (pushed,) = asker.inbox()
+        assert body.startswith(unrender(pushed.content))
+        assert pushed.content.endswith(f"(the rest: komnet read build --thread {post.thread})")
+        assert 8_000 < len(pushed.content) <= 32_000
 
 
 def test_a_session_that_is_away_gets_it_when_it_comes(hub: HubProcess, line: Line) -> None:

@@ -73,6 +73,7 @@ class Session:
             await self._register()
         except BaseException:
             self._started = False
+            self._requests.close()
             raise
         self._beat = asyncio.create_task(self._keep_online(), name="peerline heartbeat")
         return self.agent

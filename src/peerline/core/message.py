@@ -96,6 +96,11 @@ class Message(NamedTuple):
         return self.held_at is not None and self.status == Status.QUEUED
 
     @property
+    def to_room(self) -> bool:
+        """Whether it is for an address in a room, and the gateway holds it: no agent's name has an @."""
+        return "@" in self.recipient_name
+
+    @property
     def open(self) -> bool:
         return self.status in OPEN
 

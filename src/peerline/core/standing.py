@@ -59,6 +59,8 @@ def _told(message: Message, asked: Recipient, recorded: list[Fact]) -> Standing:
     if message.held:
         ends = (message.sender, message.sender_name), (message.recipient, message.recipient_name)
         return Standing(held(message.sender_name, message.recipient_name), f"a person continues with: {release(*ends)}")
+    if message.to_room and message.open:
+        return _to_room(message, asked)
     if message.status == Status.QUEUED:
         return _queued(message, asked, recorded)
     if message.status == Status.DELIVERED:
@@ -99,6 +101,16 @@ def _queued(message: Message, asked: Recipient, recorded: list[Fact]) -> Standin
             "see whether its session hangs or sleeps; it goes out again when it connects",
         )
     return Standing(f"pushed to {name}, which has not taken it yet", "wait: it may be busy with earlier work")
+
+
+def _to_room(message: Message, asked: Recipient) -> Standing:
+    """An address in a room: how far the gateway has brought it."""
+    name = message.recipient_name
+    if message.status == Status.DELIVERED:
+        return Standing(f"in the room's repository; {name} has not answered yet", f"wait; {LATER}", stuck=False)
+    if asked.away:
+        return Standing("stored; this machine's gateway does not run", "its person starts it: komnet gateway run")
+    return Standing("with the gateway; the room's remote has not got it yet", f"komnet gateway status; {LATER}")
 
 
 def _for_nobody(name: str, asked: Recipient) -> Standing:

@@ -3,6 +3,7 @@
 from enum import StrEnum
 from typing import NamedTuple
 
+from peerline.core.agent import GATEWAY
 from peerline.core.ids import AgentId, Millis
 from peerline.core.message import Message, Status
 
@@ -27,6 +28,7 @@ class Observed(StrEnum):
 
 
 # What the adapter at either end reports, nearest to the model last; at the sender's end it is about the outcome.
+IN_GIT = "the room's remote has it"
 UNSAID = "it did not say why"
 REPORTED = (Observed.NOT_ANNOUNCED, Observed.ANNOUNCED, Observed.IN_TURN, Observed.READ)
 _ORDER = {str(fact): number for number, fact in enumerate(Observed)}  # within one millisecond
@@ -43,7 +45,8 @@ def facts(message: Message, recorded: list[Fact]) -> list[Fact]:
     """The whole trail in order: what the message itself says, and what was recorded beside it."""
     own = [Fact(message.sent_at, Observed.STORED, "hub")]
     if message.delivered_at is not None:
-        own.append(Fact(message.delivered_at, Observed.ACKNOWLEDGED, message.recipient_name))
+        took = (GATEWAY, IN_GIT) if message.to_room else (message.recipient_name, None)
+        own.append(Fact(message.delivered_at, Observed.ACKNOWLEDGED, *took))
     if message.replied_at is not None:
         own.append(Fact(message.replied_at, Observed.REPLIED, message.recipient_name))
     if message.cancelled_at is not None:

@@ -14,12 +14,13 @@ from peerline.core.text import utf16_length
 from peerline.gateway.journal import ItemRow, Journal, JournalTx
 from peerline.gateway.place import GatewayPlace
 from peerline.gateway.reply_file import ReplyBox
+from peerline.gateway.request_file import WISH
 from peerline.gateway.sessions import Away, Sessions, Uncertain, Unreachable
 from peerline.network.engine import Engine
 from peerline.network.inbox import InboxItem, InboxQuery
 
+FRAME: Final = 1_000  # what stands around a body, at most
 PERSON, HELD = "waits-for-person", "held"
-WISH: Final = "session:"
 
 
 class Inbound:
@@ -219,10 +220,10 @@ def fenced(item: InboxItem, entropy: Entropy, *, late: bool = False) -> str:
     }
     if late:
         origin["late"] = "yes, the request that it answers is final"
-    body, nonce, units = post.body.rstrip("\n"), entropy(NONCE_BYTES), CONTENT
-    text = render(body, origin, nonce)
-    while utf16_length(text) > CONTENT:
-        units -= utf16_length(text) - CONTENT
+    body, nonce = post.body.rstrip("\n"), entropy(NONCE_BYTES)
+    text, units = render(body, origin, nonce), utf16_length(body)
+    while (length := utf16_length(text)) > CONTENT:
+        units = units * (CONTENT - FRAME) // length  # marks and escapes make the one longer than the other
         text = render(cut(body, units), origin, nonce) + _rest(post)
     return text
 

@@ -48,6 +48,7 @@ SCHEMAS: Final = (
             """,
         ),
     ),
+    Migration(2, ("ALTER TABLE request ADD COLUMN until INTEGER",)),
 )
 WAITED_MS: Final = 86_400_000  # a thread that a file opened is waited for so long
 
@@ -70,7 +71,11 @@ class RequestRow:
     code: str | None
     detail: str | None
     at: Millis
+    until: Millis | None  # answers are waited for so long; None: for a day
     told: bool
+
+    def over(self, now: Millis) -> bool:
+        return now > (self.until or self.at + WAITED_MS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +104,7 @@ class ItemRow:
 
 _REQUEST: Final = (
     "SELECT stem, network, room, session, reply_key, project, hub_message, asked_agent, needs, summary, state, post,"
-    " thread, code, detail, at, told FROM request "
+    " thread, code, detail, at, until, told FROM request "
 )
 _ITEM: Final = (
     "SELECT network, id, seq, room, sender, thread, needs, state, rule, session, reply_key, project, answers,"
@@ -246,7 +251,10 @@ class JournalTx:
                 hub_message=row.hub_message if row.state == "sent" else None,
                 asked_agent=row.asked_agent,
             )
-            for row in self._requests("WHERE state IN ('sent', 'answered') AND at > :since", since=now - WAITED_MS)
+            for row in self._requests("WHERE state IN ('sent', 'answered') AND until > :now", now=now)
+            + self._requests(
+                "WHERE state IN ('sent', 'answered') AND until IS NULL AND at > :since", since=now - WAITED_MS
+            )
             if row.thread is not None
         }
         subscribed: dict[str, tuple[Subscriber, ...]] = {}

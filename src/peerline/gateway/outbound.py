@@ -10,9 +10,11 @@ from peerline.core.errors import Busy, NotFound, PeerlineError, Unavailable
 from peerline.core.identifiers import EVERYONE
 from peerline.core.ids import Millis
 from peerline.core.post import PostDraft, draft
+from peerline.gateway.hub_requests import HubRequests
 from peerline.gateway.journal import Journal, JournalTx, RequestRow
 from peerline.gateway.place import GatewayPlace, write_whole
-from peerline.gateway.request_file import SIZE_AT_MOST, Request, UnreadableRequest, read_request
+from peerline.gateway.request_file import SIZE_AT_MOST, WISH, Request, UnreadableRequest, read_request
+from peerline.gateway.sessions import Sessions
 from peerline.network.engine import Engine
 
 RELAY_TAG: Final = "relay"
@@ -48,7 +50,7 @@ def post_of(request: Request) -> PostDraft:
         kind="question",
         needs=request.needs,
         mentions=(request.to or EVERYONE,),
-        tags=(RELAY_TAG,),
+        tags=(RELAY_TAG, *((f"{WISH}{request.wish}",) if request.wish else ())),
     )
 
 
@@ -60,15 +62,18 @@ class Outbound:
         place: GatewayPlace,
         journal: Journal,
         engine: Callable[[str | None], Engine],
+        sessions: Sessions,
         *,
         now: Callable[[], Millis],
         say: Callable[[str], None],
     ) -> None:
         self._place, self._journal, self._engine, self._now, self._say = place, journal, engine, now, say
+        self._hub = HubRequests(journal, sessions, now=now, say=say)
 
     def step(self) -> None:
         """Take every waiting request as far as it goes now."""
         self._claim()
+        self._hub.claim()
         for row in self._journal.read(lambda tx: tx.requests("claimed", "sending")):
             self._send(row)
         self.tell_results()
@@ -118,7 +123,10 @@ class Outbound:
 
     def _send(self, row: RequestRow) -> None:
         try:
-            request = self._read(row)
+            if self._known(row):
+                return
+            request = self._hub.read(row) if row.hub_message else self._read(row)
+            self._require_followed(request)
             self._require_own_words(request)
             made = post_of(request)
             engine = self._engine(request.network)
@@ -143,14 +151,25 @@ class Outbound:
             raise UnreadableRequest(f"the file can't be read: {error.strerror}") from None
         if len(data) > SIZE_AT_MOST:
             raise UnreadableRequest("the file is too large")
-        request = read_request(data)
+        return read_request(data)
+
+    def _known(self, row: RequestRow) -> bool:
+        """Whether a gateway that ended had written the post already; of a message on the hub no more is needed."""
+        if row.hub_message is None or row.post is None:
+            return False
+        stored = self._engine(row.network).find(row.post)
+        if stored is None:
+            return False
+        self._note(row, "sent", thread=stored.post.thread, told=0)
+        return True
+
+    def _require_followed(self, request: Request) -> None:
         engine = self._engine(request.network)
         if request.room not in engine.followed():
             raise NotFollowed(
                 f"this machine's gateway does not follow #{request.room}, and joins no room for a request; "
                 f"its person can: komnet room join {request.room}"
             )
-        return request
 
     def _require_own_words(self, request: Request) -> None:
         digest = _digest(request.body)
@@ -160,11 +179,19 @@ class Outbound:
                 "one; the person of this machine can send them in their own name"
             )
 
+    def _arrived(self, row: RequestRow) -> bool:
+        """Whether the remote has the post."""
+        return row.post is not None and self._engine(row.network).waits(row.post) is None
+
     def _note(self, row: RequestRow, state: str, **values: Any) -> None:
         self._journal.write(lambda tx: _set(tx, row, state, values), state)
 
     def _tell(self, row: RequestRow) -> None:
-        """The result file, for the session that asked; refusals included."""
+        """The result, for the session that asked; refusals included."""
+        if row.hub_message is not None:
+            if self._hub.tell(row, arrived=lambda: self._arrived(row)):
+                self._journal.write(lambda tx: tx.set_request(row.stem, told=1), "told")
+            return
         value: Mapping[str, Any] = {
             "state": row.state,
             "messageId": row.post,
@@ -190,7 +217,7 @@ def _facts(request: Request) -> dict[str, Any]:
     return {
         "room": request.room,
         "session": request.session,
-        "reply_key": request.reply_key,
+        "reply_key": request.reply_key or None,
         "asked_agent": request.to,
         "needs": request.needs,
         "summary": first[:SUMMARY],

@@ -30,7 +30,7 @@ class Relay:
         say: Callable[[str], None],
     ) -> None:
         self._place, self._journal, self._engines, self._now, self._say = place, journal, engines, now, say
-        self._outbound = Outbound(place, journal, self._engine, now=now, say=say)
+        self._outbound = Outbound(place, journal, self._engine, sessions, now=now, say=say)
         self._inbound = Inbound(place, journal, sessions, now=now, entropy=entropy, tell=tell, say=say)
         self._written: RoutesFile | None = None
 
@@ -106,7 +106,7 @@ class Relay:
 
     def _expire(self) -> None:
         for row in self._journal.read(lambda tx: tx.requests("sent")):
-            if self._now() - row.at > WAITED_MS:
+            if row.over(self._now()):
                 self._journal.write(
                     lambda tx, stem=row.stem: tx.set_request(stem, state="expired", told=0),  # type: ignore[misc]
                     "expired",

@@ -18,6 +18,7 @@ from peerline.wire.instants import instant
 SIZE_AT_MOST: Final = BODY_BYTES * 6 + 8_192  # JSON may spell each character as \\uXXXX
 SESSION: Final = 80
 FIELDS: Final = frozenset(("session", "replyKey", "room", "body", "queuedAt", "needs", "to", "network"))
+WISH: Final = "session:"  # the tag that says which of the other end's sessions is asked for
 NEEDS: Final = ("agent", "human")
 # A name that can stand in a shell's command as it is.
 REQUEST_NAME: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}\.json"
@@ -31,7 +32,7 @@ class UnreadableRequest(Invalid):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """`session` is a claim, not an identity; `to` None: everybody in the room."""
+    """`session` is a claim, not an identity; `to` None: everybody in the room; `wish`: which of its sessions."""
 
     session: str
     reply_key: str
@@ -41,6 +42,7 @@ class Request:
     needs: str = "agent"
     to: str | None = None
     network: str | None = None
+    wish: str | None = None
 
 
 def read_request(data: bytes) -> Request:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from peerline.core.access import digest
-from peerline.core.agent import Agent, Presence, check_name
+from peerline.core.agent import GATEWAY, Agent, Presence, check_name
 from peerline.core.errors import DuplicateAgentName, TargetNotFound
 from peerline.core.ids import AgentId, Entropy, Millis, random_id
 from peerline.core.limits import FALLBACK, SESSIONS_PER_AGENT
@@ -223,13 +223,14 @@ class Agents:
         return self._store.write(lambda tx: tx.agents.renew_sessions([(key_digest, now)]))
 
     def target(self, project: str, target: str, allow_offline: bool) -> Agent:
-        """The agent that `target` names: an id first, then a name.
+        """The agent that `target` names: an id first, then a name; for an address in a room the project's gateway.
 
         Raises: TargetNotFound
         """
         member = self._roster.by_id(target)
         if member is None or member.agent.project != project:
-            member = self._roster.by_name(project, target)
+            # No agent's name has an @: such a target is in a room, and the gateway knows the way.
+            member = self._roster.by_name(project, GATEWAY if "@" in target else target)
         if member is None or not (member.online or allow_offline):
             raise TargetNotFound(
                 f"online target not found: {target}", project=project, nextAction="list_agents_or_allow_offline"

@@ -81,7 +81,7 @@ class Messages:
             recipient = self._agents.target(sender.project, draft.target, draft.allow_offline)
             if recipient.id == sender.id:
                 raise SelfTarget("cannot send a request to yourself")
-            if draft.path is not None:
+            if draft.path is not None and not recipient.gateway:  # it stands in every chain that came from a room
                 check_path(draft.path, recipient.id, self._agents.name)
             self._room()
             tx.counters.take_place(recipient.id, self._queue_limit)
@@ -94,7 +94,7 @@ class Messages:
                 sender=sender.id,
                 sender_name=sender.name,
                 recipient=recipient.id,
-                recipient_name=recipient.name,
+                recipient_name=draft.target if "@" in draft.target else recipient.name,
                 seq=tx.counters.next_seq(recipient.id),
                 now=now,
                 held=held,

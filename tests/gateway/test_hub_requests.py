@@ -50,6 +50,7 @@ def test_the_networks_answer_is_the_reply_of_the_message_that_asked(
         relay.step()
         trail = asker.trail(asked)
         assert trail.standing == "in the room's repository; bob@build has not answered yet"
+        assert {fact.observer for fact in trail.facts} == {"hub", "komnet-gateway"}, "nobody there is known to have it"
         assert ("acknowledged", "komnet-gateway", "the room's remote has it") in [
             (fact.fact, fact.observer, fact.detail) for fact in trail.facts
         ]

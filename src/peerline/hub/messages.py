@@ -5,7 +5,7 @@ from __future__ import annotations  # an annotation of an inner function would b
 from collections.abc import Callable
 from typing import NamedTuple
 
-from peerline.core.agent import Agent, Presence
+from peerline.core.agent import GATEWAY, Agent, Presence
 from peerline.core.draft import Draft, check_path
 from peerline.core.errors import MessageForbidden, NoteLimitReached, PeerlineError, SelfTarget, WrongState
 from peerline.core.ids import AgentId, Entropy, MessageId, Millis, ordered_id
@@ -207,7 +207,8 @@ class Messages:
             ]
             message = message.expired(self._now())
             where = standing(message, self._recipient(message), recorded, by.id)
-            names = {message.sender: message.sender_name, message.recipient: message.recipient_name}
+            end = GATEWAY if message.to_room else message.recipient_name
+            names = {message.sender: message.sender_name, message.recipient: end}
             names |= {AgentId(f.observer): self._agents.name(f.observer) for f in recorded if f.observer not in names}
             told = [
                 fact._replace(observer=names.get(AgentId(fact.observer), fact.observer))

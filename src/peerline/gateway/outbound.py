@@ -181,7 +181,11 @@ class Outbound:
 
     def _arrived(self, row: RequestRow) -> bool:
         """Whether the remote has the post."""
-        return row.post is not None and self._engine(row.network).waits(row.post) is None
+        try:
+            return row.post is not None and self._engine(row.network).waits(row.post) is None
+        except PeerlineError as error:  # the network was left, or its file can't be read now
+            self._say(f"relay-degraded request={row.stem} reason={error.code}")
+            return False
 
     def _note(self, row: RequestRow, state: str, **values: Any) -> None:
         self._journal.write(lambda tx: _set(tx, row, state, values), state)

@@ -27,7 +27,7 @@ class Line:
 
     @property
     def sessions(self) -> HubSessions:
-        return HubSessions(self.line, time.monotonic)
+        return HubSessions(self.line, lambda: 0.0)  # no time passes: each look is a look
 
     def wait(self, seen: Callable[[], bool]) -> None:
         end = time.monotonic() + PATIENCE_S

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from bench.environment import slow_disk
+from bench.probes.between import Between
 from bench.probes.command import Commands
 from bench.probes.idle import IdleStreams
 from bench.probes.install import Installation
@@ -116,4 +117,5 @@ ARMS: Final[dict[str, Arm]] = {
     "notified": Notified(),
     "install": Installation(),
     "network": Network(),
+    "between": Between(),
 }

@@ -91,6 +91,7 @@ NAMES: Final = {
     "notified": "notification",
     "install": "installation",
     "network": "rooms over Git",
+    "between": "two machines of a network",
 }
 PYTHON = Reading("command", "python", "ms")
 
@@ -100,6 +101,18 @@ def _network(what: str, ours: str, theirs: str | None, must: float, aim: float) 
     unit = "" if theirs else "ms"
     return Target(
         id="P15", what=what, ours=Reading("network", ours, "ms"), theirs=other, bound="≤", must=must, aim=aim, unit=unit
+    )
+
+
+def _between(what: str, ours: Reading, must: float, aim: float, theirs: Reading | None = None) -> Target:
+    unit = "ms" if ours.metric == "ms" and theirs is None else ""
+    return Target(id="NET", what=what, ours=ours, theirs=theirs, bound="≤", must=must, aim=aim, unit=unit)
+
+
+def _komnet(what: str, load: str, must: float, aim: float) -> Target:
+    python = Reading("between", "python", "ms")
+    return _between(
+        f"`komnet {what} in ms, against `python3 -c pass`", Reading("between", load, "ms"), must, aim, python
     )
 
 
@@ -263,4 +276,15 @@ TARGETS: Final = (
     _network("inbox at 10,000 posts in the room against 100", "inbox", "inbox-small", 1.3, 1.1),
     _network("status at 10,000 posts in the room against 100", "status", "status-small", 1.3, 1.1),
     _network("reading the last 50 of 10,000 posts", "read", None, 300, 100),
+    _between(
+        "send to the other daemon's inbox, from the start of the send: p50", Reading("between", "send", "ms"), 500, 250
+    ),
+    _between("the same from the answer that it is pushed: p50", Reading("between", "pushed", "ms"), 500, 100),
+    _between("a read with the remote away, no daemon: the slowest command", Reading("between", "away", "ms"), 300, 150),
+    _between("a read with the remote away, by the daemon", Reading("between", "away-daemon", "ms"), 300, 100),
+    _between("idle network: commits", Reading("between", "commits", "count"), 0, 0),
+    _between("idle network: `ls-remote` within the shortest interval", Reading("between", "looks", "count"), 1, 1),
+    _komnet("--version`", "version", 4, 2.5),
+    _komnet("inbox --brief`, no daemon,", "brief", 6, 3),
+    _komnet("inbox --brief` by the daemon", "brief-daemon", 6, 3),
 )

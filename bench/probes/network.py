@@ -3,11 +3,10 @@
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from statistics import median
-from time import perf_counter
 from typing import Final
 
 from bench.probes.rooms import ROOM, engine, git, remote, user
+from bench.probes.timing import in_turn
 from bench.run import Failed, Run
 from bench.targets import Reading
 from peerline.core.post import draft
@@ -40,7 +39,7 @@ class Network:
             copy = folder / "porcelain.git"
             shutil.copytree(large_remote, copy)  # each has the branch for itself: nobody is refused
             porcelain = Porcelain(folder, copy)
-            sends = _in_turn(
+            sends = in_turn(
                 times,
                 {
                     "send-small": lambda: _send(small),
@@ -48,8 +47,8 @@ class Network:
                     "porcelain": porcelain.send,
                 },
             )
-            batches = _in_turn(max(2, times // 5), {"batch": lambda: _batch(full)})
-            reads = _in_turn(
+            batches = in_turn(max(2, times // 5), {"batch": lambda: _batch(full)})
+            reads = in_turn(
                 times * 4,
                 {
                     "inbox-small": small.inbox,
@@ -59,7 +58,7 @@ class Network:
                     "read": lambda: full.read(ROOM),
                 },
             )
-            first = _in_turn(3, _first_sync(folder, remote(folder, FIRST if not run.quick else FIRST // 10)))
+            first = in_turn(3, _first_sync(folder, remote(folder, FIRST if not run.quick else FIRST // 10)))
         taken = sends | reads | first | {"batch": batches["batch"] / BATCH}
         return {Reading("network", name, "ms"): seconds * 1000 for name, seconds in taken.items()}
 
@@ -126,18 +125,6 @@ def _first_sync(folder: Path, remote: Path) -> dict[str, Callable[[], object]]:
         _require(len(held) < FILE_BYTES * FIRST, "more than posts")
 
     return {"first": ours, "first-git": gits}
-
-
-def _in_turn(times: int, works: dict[str, Callable[[], object]]) -> dict[str, float]:
-    """The median of each, one after another in turn, so that a busy second meets all of them; the first is not
-    counted."""
-    took: dict[str, list[float]] = {name: [] for name in works}
-    for _ in range(times + 1):
-        for name, work in works.items():
-            began = perf_counter()
-            work()
-            took[name].append(perf_counter() - began)
-    return {name: median(all_[1:]) for name, all_ in took.items()}
 
 
 def _require(holds: bool, why: str) -> None:

@@ -83,8 +83,8 @@ class Process:
 
 
 def surroundings() -> dict[str, str]:
-    """The caller's environment without what would configure a hub."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("KXM_")}
+    """The caller's environment without what would configure a hub or a network."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("KXM_", "KOMNET_"))}
 
 
 def free_port() -> int:

@@ -9,8 +9,8 @@ from peerline.cli.hot_output import Failure
 from peerline.cli.person_self import Person
 from peerline.core.errors import PeerlineError
 from peerline.core.fence import visible
-from peerline.network.calls import DirectCalls
 from peerline.network.config import default_identity, load_config
+from peerline.network.direct import DirectCalls
 from peerline.network.home import machine_home
 from peerline.network.joining import enter, plain_user
 

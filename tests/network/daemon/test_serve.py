@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from peerline.network.calls import DirectCalls
 from peerline.network.config import default_identity
 from peerline.network.daemon.client import DaemonLink
 from peerline.network.daemon.protocol import Refusal
 from peerline.network.daemon.serve import Daemon
+from peerline.network.direct import DirectCalls
 from peerline.network.home import Home
 from peerline.network.joining import enter
 from tests.network.nodes import environment, now

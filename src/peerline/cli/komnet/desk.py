@@ -6,15 +6,18 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from peerline.cli.hot_output import READER_GONE, USAGE, Failure, usage, write
 from peerline.cli.komnet.parse import Call
 from peerline.core.errors import PeerlineError
 from peerline.core.fence import visible
-from peerline.network.calls import Calls, DirectCalls, connect
+from peerline.network.calls import Calls, connect
 from peerline.network.home import Home
 from peerline.network.identity import AmbiguousIdentity, IdentityMismatch, acting_home
+
+if TYPE_CHECKING:
+    from peerline.network.direct import DirectCalls
 
 UNCLEAR_IDENTITY: Final = 6
 # Whatever way the call went: a kind, need, priority or id that can't be written.
@@ -43,12 +46,14 @@ class Desk:
             return self.direct()
         return connect(self.home, now=self.now, entropy=os.urandom, environ=self.env)
 
-    def direct(self) -> DirectCalls:
+    def direct(self) -> "DirectCalls":
         """This process, also where a daemon runs.
 
         Raises:
             NotConfigured, BrokenConfig
         """
+        from peerline.network.direct import DirectCalls  # only here: a command that a daemon answers needs no engine
+
         return DirectCalls(self.home, now=self.now, entropy=os.urandom, environ=self.env)
 
     def ask(self, method: str, **params: Any) -> Any:

@@ -7,7 +7,6 @@ from peerline.cli.hot_output import Failure, write
 from peerline.cli.komnet.desk import Desk
 from peerline.cli.komnet.shown import messages
 from peerline.core.fence import quoted, visible
-from peerline.network.scanner.refusal import override_reason
 
 
 def send(desk: Desk) -> int:
@@ -109,6 +108,10 @@ def _override(desk: Desk) -> str | None:
     reason = desk.call.text("--force-unsafe")
     if reason is None:
         return None
+    from peerline.network.scanner.refusal import (
+        override_reason,
+    )  # here: it loads the rules, which a send has no use for
+
     return override_reason(reason, person_at_terminal=sys.stdin.isatty() and sys.stdout.isatty(), own_words=True)
 
 

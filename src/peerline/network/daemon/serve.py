@@ -12,11 +12,11 @@ from typing import Any, Final
 
 from peerline.core.errors import PeerlineError
 from peerline.core.ids import Entropy, Millis
-from peerline.network.calls import DirectCalls
 from peerline.network.config import load_config
 from peerline.network.daemon.loop import Looked, NetworkLoop
 from peerline.network.daemon.nearby import watch_local_remote
 from peerline.network.daemon.server import SocketServer
+from peerline.network.direct import DirectCalls
 from peerline.network.home import Home
 from peerline.network.notify.notice import Arrival, arrival
 from peerline.network.notify.notifier import Notifier

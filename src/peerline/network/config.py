@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from peerline.core.errors import Conflict, Invalid, NotFound
-from peerline.database.files import sync
 from peerline.network.home import Home
 from peerline.wire import yaml_core
 
@@ -146,6 +145,8 @@ def change_config(home: Home, change: Callable[[Config], Config], first: Me | No
 
 
 def _write(home: Home, config: Config) -> None:
+    from peerline.database.files import sync  # here: it loads hashlib, which every reading command would wait for
+
     part = home.folder / f".config.yaml.{os.getpid()}"
     file = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     with os.fdopen(file, "w", encoding="utf-8") as stream:

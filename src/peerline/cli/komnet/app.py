@@ -5,7 +5,6 @@ from importlib import import_module
 from typing import Final
 
 from peerline.cli.hot_output import INTERRUPTED, Failure, write
-from peerline.cli.komnet.help import of_command, of_komnet
 from peerline.cli.komnet.parse import Call, parse
 from peerline.cli.komnet.table import COMMANDS
 
@@ -15,19 +14,25 @@ USAGE: Final = 2
 def main(argv: list[str]) -> int:
     """Run `komnet <argv>`; the exit code (spec/network.md 7)."""
     if not argv:
-        write(1, of_komnet())
+        _help("")
         return USAGE
     call = Call()
     try:
         parse(argv, call)
         if call.flag("--help"):
-            write(1, of_command(call.command) if call.command else of_komnet())
+            _help(call.command)
             return 0
     except Failure as failure:
         from peerline.cli.komnet.desk import refused
 
         return refused(failure, as_json="--json" in argv)
     return _run(call)
+
+
+def _help(command: str) -> None:
+    from peerline.cli.komnet.help import of_command, of_komnet  # here, like all that most commands have no use for
+
+    write(1, of_command(command) if command else of_komnet())
 
 
 def _run(call: Call) -> int:

@@ -60,6 +60,6 @@ def connect(
         link.close()
     except (Unreachable, Refusal, TimeoutError):
         pass
-    from peerline.network.direct import DirectCalls  # the engine takes four times as long to load as all the rest
+    from peerline.network.direct import DirectCalls  # here: the engine takes longer to load than all the rest
 
     return DirectCalls(home, now=now, entropy=entropy, environ=environ)

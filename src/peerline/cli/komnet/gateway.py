@@ -20,8 +20,8 @@ from peerline.gateway.place import GatewayPlace
 from peerline.gateway.relay import Relay
 from peerline.gateway.reply_key import is_reply_key, reply_key
 from peerline.gateway.sessions import NoSessions
-from peerline.network.calls import DirectCalls
 from peerline.network.config import load_config
+from peerline.network.direct import DirectCalls
 from peerline.network.engine import Engine
 
 HELD_BY_ANOTHER: Final = 3

@@ -8,12 +8,14 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Self
 
 ADMIN = "admin-token-of-the-tests-0001"
+FRAME_S = 75.0  # the same for one frame of a stream that lives on
 PATIENCE_S = 45.0  # an upper bound for a loaded machine, never a figure that a test measures
 KXM = (sys.executable, "-m", "peerline.cli.hot", "kxm")
 
@@ -146,10 +148,12 @@ class Stream:
         length = int(self.header("content-length") or 0)
         return json.loads(self._connection._bytes.read(length))
 
-    def frame(self) -> Frame:
-        """The next frame, whatever it is; comments are skipped."""
+    def frame(self, end: float | None = None) -> Frame:
+        """The next frame, whatever it is; comments are skipped. `end` bounds the wait, on the monotonic clock."""
         lines: list[str] = []
         for raw in self._pieces:
+            if end is not None and time.monotonic() > end:
+                raise TimeoutError(f"it did not come; seen: {[frame.kind for frame in self.seen]}")
             line = raw.decode("utf-8").rstrip("\r\n")
             if line and not line.startswith(":"):
                 lines.append(line)
@@ -170,8 +174,13 @@ class Stream:
         return found
 
     def next(self, *kinds: str) -> Frame:
-        """The next frame of one of `kinds`; others are passed over and stay in `seen`."""
-        while (found := self.frame()).kind not in kinds:
+        """The next frame of one of `kinds`; others are passed over and stay in `seen`.
+
+        Raises:
+            TimeoutError: the stream lives (heartbeats would keep it open for ever), and no such frame came.
+        """
+        end = time.monotonic() + FRAME_S
+        while (found := self.frame(end)).kind not in kinds:
             pass
         return found
 

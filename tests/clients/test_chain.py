@@ -47,6 +47,8 @@ def _end(now: Now) -> str:
 
 SCRIPT = Rules(
     Rule(r"<task-notification>.*KXM request (msg_[0-9a-f]{32}) from lead", forward_to("codex")),
+    # Told by a hook instead, when the turn before has not quite ended.
+    Rule(r"- (msg_[0-9a-f]{32}) from lead\b", forward_to("codex")),
     Rule(r"not your user's words:.*- request (msg_[0-9a-f]{32}) \(from: claude\)", forward_to("pi")),
     Rule(
         r"│ It ends at (\w+)\.",

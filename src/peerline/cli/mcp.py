@@ -64,8 +64,8 @@ def run(argv: list[str]) -> int:
     os._exit(0)
 
 
-def options(argv: list[str], known: tuple[str, ...]) -> dict[str, str]:
-    """`--name value` and `--name=value`.
+def options(argv: list[str], known: tuple[str, ...], flags: tuple[str, ...] = ()) -> dict[str, str]:
+    """`--name value` and `--name=value`; `flags` take no value, and are only let through.
 
     Raises:
         Failure: anything else.
@@ -73,9 +73,11 @@ def options(argv: list[str], known: tuple[str, ...]) -> dict[str, str]:
     given: dict[str, str] = {}
     words = iter(argv)
     for word in words:
+        if word in flags:
+            continue
         name, equals, value = word.partition("=")
         if name not in known:
-            raise usage("not an option of this command; known are " + ", ".join(known))
+            raise usage("not an option of this command; known are " + ", ".join((*known, *flags)))
         given[name] = value if equals else next(words, "")
         if not given[name]:
             raise usage(f"{name} needs a value")

@@ -55,8 +55,9 @@ def run(argv: list[str]) -> int:
         return output.text(HELP.rstrip())
     confirm = "--confirm" in argv
     try:
-        words = [word for word in argv if word != "--confirm"]
-        session_id = options(words, ("--session",)).get("--session") or env.get("CLAUDE_CODE_SESSION_ID", "")
+        session_id = options(argv, ("--session",), flags=("--confirm",)).get("--session") or env.get(
+            "CLAUDE_CODE_SESSION_ID", ""
+        )
         if not session_id:
             raise usage("--session is required outside of an agent session")
         watch = Watch(env, session_id, confirm=confirm)

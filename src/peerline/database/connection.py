@@ -6,6 +6,8 @@ from pathlib import Path
 
 import apsw
 
+from peerline.database.files import private_folder
+
 APPLICATION_ID = 0x50454552  # "PEER": this file is ours
 BUSY_MS = 5_000
 PAGE_CACHE_KB = 8_192
@@ -42,7 +44,7 @@ def prepare(path: Path) -> None:
         RestoreUnfinished
         OSError: the folder can't be made or written.
     """
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    private_folder(path.parent)
     if Path(f"{path}{UNFINISHED}").exists():
         raise RestoreUnfinished(f"a restore of {path} was interrupted; run it again: kxm restore DIR --force")
     for side in ("", "-wal", "-shm"):

@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from peerline.database.files import private_folder
 from peerline.network.home import Home
 
 
@@ -25,7 +26,7 @@ class GatewayPlace:
     def make(self) -> None:
         """Raises: OSError."""
         for folder in (self.folder, self.requests, self.claimed, self.results, self.replies):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            private_folder(folder)
 
 
 def write_whole(file: Path, text: str) -> None:
@@ -34,7 +35,7 @@ def write_whole(file: Path, text: str) -> None:
     Raises:
         OSError: what was there before is still there.
     """
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    private_folder(file.parent)
     part = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)

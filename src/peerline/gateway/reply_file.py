@@ -8,6 +8,7 @@ from typing import Final
 from peerline.core.errors import Invalid
 from peerline.core.identifiers import is_agent_id, is_room_id
 from peerline.core.ulid import is_ulid
+from peerline.database.files import private_folder
 from peerline.gateway.place import write_whole
 from peerline.gateway.reply_key import is_reply_key
 
@@ -89,7 +90,7 @@ class ReplyBox:
             UnknownReply
         """
         source = self._known(file)
-        self.delivered.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private_folder(self.delivered)
         target = self.delivered / file
         if target.exists():
             raise UnknownReply(f"{file} was delivered before; it is not overwritten")

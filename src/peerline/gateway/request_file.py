@@ -71,9 +71,19 @@ def read_request(data: bytes) -> Request:
     )
 
 
-def _check(value: dict[str, Any]) -> None:
-    if len(value["session"]) > SESSION or not value["session"].isprintable():
+def session_name(text: str) -> str:
+    """`text`, checked.
+
+    Raises:
+        UnreadableRequest
+    """
+    if len(text) > SESSION or not text.isprintable():
         raise UnreadableRequest(f"session must be a name of at most {SESSION} printable characters")
+    return text
+
+
+def _check(value: dict[str, Any]) -> None:
+    session_name(value["session"])
     if not is_reply_key(value["replyKey"]):
         raise UnreadableRequest("replyKey must be digits")
     try:

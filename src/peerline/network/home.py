@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from peerline.database.files import private_folder
+
 AGENTS: Final = "agents"
 
 
@@ -48,7 +50,7 @@ class Home:
         Raises:
             OSError
         """
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private_folder(self.folder)
 
 
 def machine_home(environ: Mapping[str, str]) -> Home:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from peerline.core.errors import Busy
+from peerline.database.files import private_folder
 
 _STEP_S: Final = 0.02
 
@@ -26,7 +27,7 @@ def branch_lock(
     Raises:
         Busy: another process held it all the time.
     """
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    private_folder(path.parent)
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         until = monotonic() + wait_s

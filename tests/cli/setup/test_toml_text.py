@@ -23,6 +23,13 @@ def test_what_was_put_in_comes_out_without_a_trace(before: str) -> None:
     assert cut(text, edit) == before
 
 
+def test_a_table_within_the_table_is_written_as_one_and_comes_out_too() -> None:
+    value = {"command": "/opt/komnet", "env": {"KOMNET_HOME": "/home/a b/.komnet"}, "args": ["mcp"]}
+    text, edit = insert('model = "x"\n', Entry(path=("mcp_servers", "komnet"), value=value, what="tools"))
+    assert parse(text)["mcp_servers"]["komnet"] == value
+    assert cut(text, edit) == 'model = "x"\n'
+
+
 @pytest.mark.parametrize("before", FILES)
 def test_it_comes_out_too_when_its_client_wrote_below_it(before: str) -> None:
     text, edit = insert(before, TOOLS)

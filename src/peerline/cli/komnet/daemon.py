@@ -12,6 +12,7 @@ from typing import Any, Final
 from peerline.cli.hot_output import Failure, write
 from peerline.cli.komnet.desk import Desk
 from peerline.core.errors import Conflict
+from peerline.database.files import private_folder
 from peerline.network.config import load_config
 from peerline.network.daemon.client import PING_S, DaemonLink, Unreachable
 from peerline.network.daemon.protocol import Refusal
@@ -42,8 +43,8 @@ def start(desk: Desk) -> int:
     load_config(desk.home)
     if served := _served(desk):
         return desk.show(["already running"], {"running": True, "pid": served["pid"]})
-    desk.home.log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with desk.home.log.open("ab") as log:
+    private_folder(desk.home.log.parent)
+    with os.fdopen(_appended(desk.home.log), "ab") as log:
         child = subprocess.Popen(
             [sys.executable, "-m", "peerline.cli.hot", "komnet", "daemon", "run"],
             stdin=subprocess.DEVNULL,
@@ -60,6 +61,10 @@ def start(desk: Desk) -> int:
     raise Failure(
         f"the daemon did not start within {START_S:.0f} s; its log says why: {desk.home.log}", error="NOT_STARTED"
     )
+
+
+def _appended(log: Path) -> int:
+    return os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
 
 
 def stop(desk: Desk) -> int:
@@ -86,15 +91,13 @@ def run(desk: Desk) -> int:
     from peerline.network.daemon.serve import Daemon
     from peerline.network.daemon.server import Taken
 
-    desk.home.log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    private_folder(desk.home.log.parent)
     log = desk.home.log
     if log.is_file() and log.stat().st_size > LOG_AT_MOST:
         log.replace(log.with_suffix(".log.1"))
 
     def say(line: str) -> None:
-        with os.fdopen(
-            os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600), "a", encoding="utf-8"
-        ) as file:
+        with os.fdopen(_appended(log), "a", encoding="utf-8") as file:
             file.write(line + "\n")
 
     async def serve() -> None:

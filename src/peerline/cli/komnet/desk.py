@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 UNCLEAR_IDENTITY: Final = 6
 # Whatever way the call went: a kind, need, priority or id that can't be written.
-NOT_UNDERSTOOD: Final = frozenset(("INVALID_POST", "INVALID_IDENTIFIER", "INVALID_PARAMS"))
+NOT_UNDERSTOOD: Final = frozenset(("INVALID_POST", "INVALID_IDENTIFIER", "INVALID_PARAMS", "UNREADABLE_REQUEST"))
 BODY_AT_MOST: Final = 4 * 1024 * 1024  # what is read of a file; the scanner's limit for a message is far below
 
 

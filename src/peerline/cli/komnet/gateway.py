@@ -13,12 +13,14 @@ from peerline.cli.hot_output import Failure, usage
 from peerline.cli.komnet.desk import Desk
 from peerline.core.errors import Conflict
 from peerline.core.fence import visible
+from peerline.core.identifiers import room_id
 from peerline.database.lock import FileLock, Held
 from peerline.gateway import status as gateway_status
 from peerline.gateway.journal import ItemRow, Journal
 from peerline.gateway.place import GatewayPlace
 from peerline.gateway.relay import Relay
 from peerline.gateway.reply_key import is_reply_key, reply_key
+from peerline.gateway.request_file import session_name
 from peerline.gateway.sessions import NoSessions
 from peerline.network.config import load_config
 from peerline.network.direct import DirectCalls
@@ -141,7 +143,7 @@ def status(desk: Desk) -> int:
         + (" — komnet gateway held" if found["waitingForPerson"] else ""),
     ]
     for one in found["requests"]:
-        why = f" · {visible(str(one['detail']), 200)}" if one["state"] == "refused" else ""
+        why = f" · {visible(' '.join(str(one['detail']).split()), 200)}" if one["state"] == "refused" else ""
         lines.append(f"  {one['id']} {one['state']}{why}")
     return desk.show(lines, found)
 
@@ -174,7 +176,7 @@ def held(desk: Desk) -> int:
 
 
 def subscribe(desk: Desk) -> int:
-    session, room = desk.call.words["SESSION"], desk.call.words["ROOM"]
+    session, room = session_name(desk.call.words["SESSION"]), room_id(desk.call.words["ROOM"])
     default = desk.call.flag("--default")
     opened_journal(desk).write(lambda tx: tx.subscribe(session, room, default=default))
     return desk.show(
@@ -185,7 +187,13 @@ def subscribe(desk: Desk) -> int:
 def unsubscribe(desk: Desk) -> int:
     session, room = desk.call.words["SESSION"], desk.call.words.get("ROOM")
     gone = opened_journal(desk).write(lambda tx: tx.unsubscribe(session, room))
-    return desk.show([f"✓ {session} serves {gone} room(s) less"], {"session": session, "removed": gone})
+    shown = f"✓ {visible(session)} serves {gone} room(s) less" if gone else _serves_nothing(session, room)
+    return desk.show([shown], {"session": session, "removed": gone})
+
+
+def _serves_nothing(session: str, room: str | None) -> str:
+    what = f"does not serve #{visible(room)}" if room else "serves no room"
+    return f"{visible(session)} {what}; who does: komnet gateway routes"
 
 
 def project_key(desk: Desk) -> str:

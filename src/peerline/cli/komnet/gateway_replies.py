@@ -77,6 +77,10 @@ def await_reply(desk: Desk) -> int:
         if len(seen) >= expect:
             return 0
         if time.monotonic() >= end:
+            came = f"{len(seen)} of {expect} answers" if seen else "no answer"
+            desk.aside(
+                [f"{came} came within {timeout} s; what the gateway does with the request: komnet gateway status"]
+            )
             return QUIET
         time.sleep(min(LOOK_S, max(0.0, end - time.monotonic())))
 

@@ -14,7 +14,7 @@ from peerline.gateway import status as gateway_status
 from peerline.gateway.heading import Heading, heading
 from peerline.gateway.journal import ItemRow, Journal
 from peerline.gateway.relay import Relay
-from peerline.gateway.request_file import REQUEST_NAME
+from peerline.gateway.request_file import REQUEST_NAME, session_name
 from peerline.gateway.sessions import NoSessions
 from peerline.network.engine import Engine
 
@@ -54,7 +54,7 @@ def resolve(desk: Desk) -> int:
     if len(chosen) != 1:
         raise usage("say one of --to SESSION, --pushed REPORT, --filed, --dismiss")
     if session := call.text("--to"):
-        resolving.hand_to(journal, id, session, None, desk.now())
+        resolving.hand_to(journal, id, session_name(session), None, desk.now())
     elif report := call.text("--pushed"):
         resolving.record_push(journal, id, report, desk.now())
         _relay(desk, journal).publish()

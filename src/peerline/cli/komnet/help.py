@@ -3,8 +3,8 @@
 from peerline.cli.komnet.table import COMMANDS, COMMON, FLAG, MANY, SHORT, Option, options
 
 ENDING = """
-Exit codes: 0 done, 1 failed, 2 not understood, 3 watch --wait looked and nothing came, 4 it could not look,
-6 it was not said which agent acts.
+Exit codes: 0 done, 1 failed, 2 not understood, 3 a wait ended and nothing came (gateway run: one runs already),
+4 watch --wait could not look, 6 it was not said which agent acts.
 """
 
 
@@ -16,7 +16,7 @@ def of_komnet() -> str:
         "",
     ]
     lines += ["Commands:"]
-    lines += [f"  {_usage(name):<34}{command.about}" for name, command in COMMANDS.items() if name != "profile show"]
+    lines += [f"  {_usage(name):<36}{command.about}" for name, command in COMMANDS.items() if name != "profile show"]
     lines += ["", "Options of every command:", *_lines(COMMON)]
     return "\n".join(lines) + "\n" + ENDING
 

@@ -6,6 +6,8 @@ from typing import Any
 
 from peerline.cli.komnet.desk import Desk
 from peerline.core.errors import Conflict
+from peerline.core.fence import visible
+from peerline.core.identifiers import agent_id
 from peerline.network.config import change_config, default_identity, load_config
 from peerline.network.home import Home, machine_home
 from peerline.network.identity import asserted_agent
@@ -15,8 +17,10 @@ from peerline.network.policy import load_policy, write_commented
 
 def init(desk: Desk) -> int:
     call, env = desk.call, desk.env
-    home = machine_home(env)
-    done = _enter(desk, home, asserted_agent(call.text("--agent"), env))
+    home, agent = machine_home(env), asserted_agent(call.text("--agent"), env)
+    if agent and home.agent(agent_id(agent)).provisioned:
+        home = home.agent(agent)
+    done = _enter(desk, home, agent)
     shown = [
         f"✓ {'initialised a new network' if done.first else 'joined existing network'}",
         *(["  it exists but is empty — nobody has created a room yet"] if not done.first and not done.rooms else []),
@@ -77,7 +81,7 @@ def agent_list(desk: Desk) -> int:
 
 
 def agent_path(desk: Desk) -> int:
-    path = str(machine_home(desk.env).agent(desk.call.words["ID"]).folder)
+    path = str(machine_home(desk.env).agent(agent_id(desk.call.words["ID"])).folder)
     return desk.show([path], path)
 
 
@@ -150,12 +154,9 @@ def policy(desk: Desk) -> int:
 def _enter(desk: Desk, home: Home, agent: str | None) -> Joining:
     call, env = desk.call, desk.env
     me = default_identity(agent, plain_user(desk.env), _timezone(desk))
-    if not call.as_json:
-        remote = call.text("--repo")
-        if call.command == "init":
-            desk.aside(
-                [f"Connecting to {remote} as {agent or (load_config(home).agent.id if home.provisioned else me.id)}…"]
-            )
+    if call.command == "init" and not call.as_json:
+        acting = agent or (load_config(home).agent.id if home.provisioned else me.id)
+        desk.aside([f"Connecting to {visible(str(call.text('--repo')), 500)} as {acting}…"])
     return enter(
         home,
         me if agent or not home.provisioned else load_config(home).agent,

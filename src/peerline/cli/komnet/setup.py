@@ -36,17 +36,23 @@ def setup(desk: Desk) -> int:
         raise usage(f"setup needs a tool: {' | '.join(TOOLS)}")
     pinned = _pinned(desk)
     changes = _written(desk, tool, pinned)
-    notes = list(_NOTES[tool])
-    if pinned:
+    warnings = [warning for change in changes for warning in change.warnings]
+    refused = any(one.action == "refused" for one in changes)
+    notes = [] if refused else list(_NOTES[tool])
+    if pinned and not refused and not warnings:
         notes.append(f"This tool now runs as its own agent, with KOMNET_HOME={pinned}.")
     notes.append(_STAYS)
-    warnings = [warning for change in changes for warning in change.warnings]
-    shown = [tool, *(f"✓ {one.what} → {one.path} ({one.action})" for one in changes), ""]
+    shown = [tool, *(_told(one) for one in changes), ""]
     shown += [f"! {warning}" for warning in warnings]
     facts = [{"path": str(one.path), "action": one.action, "what": one.what} for one in changes]
     value = {"target": tool, "changes": facts, "notes": notes, "warnings": warnings}
-    refused = any(one.action == "refused" for one in changes)
     return desk.show([*shown, *(f"  {note}" for note in notes)], value, 1 if refused else 0)
+
+
+def _told(change: Change) -> str:
+    if change.action == "refused":
+        return f"✗ {change.what}"
+    return f"{'!' if change.warnings else '✓'} {change.what} → {change.path} ({change.action})"
 
 
 def _pinned(desk: Desk) -> str | None:

@@ -30,7 +30,7 @@ def insert(text: str, entry: Entry) -> tuple[str, Edit]:
     """
     wanted = merged(parse(text), entry)
     newline = "\r\n" if "\r\n" in text else "\n"
-    lines = [f"[{'.'.join(entry.path)}]", *(f"{key} = {_value(value)}" for key, value in entry.value.items())]
+    lines = _table(entry.path, entry.value)
     gap = "" if not text else newline if text.endswith("\n") else newline * 2
     piece = gap + newline.join(lines) + newline
     try:
@@ -79,6 +79,19 @@ def _without_tables(text: str, path: tuple[str, ...]) -> str:
         if not inside:
             kept.append(line)
     return "".join(kept)
+
+
+def _table(path: tuple[str, ...], value: Data) -> list[str]:
+    """The table's lines, then those of the tables in it."""
+    lines = [f"[{'.'.join(path)}]", *(f"{key} = {_value(one)}" for key, one in value.items() if not _nested(one))]
+    for key, one in value.items():
+        if _nested(one):
+            lines += _table((*path, key), one)
+    return lines
+
+
+def _nested(value: Any) -> bool:
+    return isinstance(value, dict)
 
 
 def _value(value: Any) -> str:

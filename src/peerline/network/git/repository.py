@@ -8,6 +8,7 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
+from peerline.database.files import private_folder
 from peerline.network.git.address import RemoteAddress
 from peerline.network.git.branches import BRANCH, MAIN, OID, ROOM, SEEN
 from peerline.network.git.errors import GitFailed
@@ -104,7 +105,7 @@ def set_aside(folder: Path) -> Path:
 
 
 def _make(folder: Path, git: Git, rename: Callable[[Path, Path], None] = os.rename) -> None:
-    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    private_folder(folder.parent)
     part = folder.with_name(f"{folder.name}.{os.getpid()}")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(mode=0o700)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final, TextIO
 from urllib.parse import urlsplit
 
-from peerline.database.files import sync
+from peerline.database.files import private_folder, sync
 from peerline.network.notify.notice import Notice
 
 PATIENCE_S: Final = 5.0
@@ -88,7 +88,7 @@ def file(notice: Notice, path: Path, moment: str) -> None:
     """
     part = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private_folder(path.parent)
         old = path.read_text(encoding="utf-8", errors="replace") if path.is_file() and not path.is_symlink() else ""
         entries = [line for line in old.splitlines() if line.startswith("- ")][: KEPT - 1]
         mark = "**urgent** " if notice.urgent else ""

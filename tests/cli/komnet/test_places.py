@@ -1,0 +1,73 @@
+"""`komnet init`, `agent …` and `setup` as typed: further agents, and what stands in a client's file."""
+
+import subprocess
+import tomllib
+from collections.abc import Callable
+
+import pytest
+
+from tests.cli.komnet.conftest import Machine
+
+Set = Callable[[str], Machine]
+
+
+def test_codex_acts_as_a_further_agent_also_where_it_acted_as_another(
+    machine: Set, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice = machine("alice")
+    monkeypatch.setenv("XDG_STATE_HOME", str(alice.home.parent / "state"))
+    alice.komnet("agent", "add", "dana-codex", "--repo", alice.remote.as_uri())
+    alice.komnet("setup", "codex")
+    typed = alice.komnet("--agent", "dana-codex", "setup", "codex")
+    config = tomllib.loads((alice.home.parent / ".codex" / "config.toml").read_text())
+    assert config["mcp_servers"]["komnet"]["env"] == {"KOMNET_HOME": str(alice.home / "agents" / "dana-codex")}
+    assert "now runs as its own agent" in typed.out
+
+
+def test_what_is_refused_or_left_is_not_told_as_done(machine: Set) -> None:
+    alice = machine("alice")
+    alice.komnet("agent", "add", "dana-codex", "--repo", alice.remote.as_uri())
+    file = alice.home.parent / ".codex" / "config.toml"
+    file.parent.mkdir()
+    for text, code, mark in (
+        ("mcp_servers = {}\n", 1, "✗ "),
+        ('[mcp_servers.komnet]\ncommand = "mine"\n', 0, "! "),
+    ):
+        file.write_text(text)
+        typed = alice.komnet("--agent", "dana-codex", "setup", "codex", code=code)
+        assert typed.out.splitlines()[1].startswith(mark)
+        assert "✓" not in typed.out
+        assert "now runs as its own agent" not in typed.out
+        assert file.read_text() == text
+
+
+def test_a_further_agent_comes_to_a_second_network_in_its_own_home(machine: Set) -> None:
+    alice = machine("alice")
+    alice.komnet("agent", "add", "dana-codex", "--repo", alice.remote.as_uri())
+    second = alice.remote.with_name("second.git")
+    alice.komnet("agent", "add", "eve-codex", "--repo", alice.remote.as_uri())
+    subprocess.run(["git", "init", "-q", "--bare", "-b", "main", str(second)], check=True)
+    alice.komnet("--agent", "dana-codex", "init", "--repo", second.as_uri(), "--network", "second")
+    networks = alice.komnet("--agent", "dana-codex", "network", "list", "--json").json
+    assert [one["id"] for one in networks] == ["team", "second"]
+    assert [one["id"] for one in alice.komnet("network", "list", "--json").json] == ["team"]
+
+
+@pytest.mark.parametrize("name", ["../../x", "a\x1b[31m", "A b"])
+def test_what_is_no_agents_name_has_no_home(machine: Set, name: str) -> None:
+    typed = machine("alice").komnet("agent", "path", name, code=2)
+    assert "\x1b" not in typed.out + typed.err
+
+
+def test_an_address_is_shown_so_that_a_terminal_does_not_obey_it(machine: Set) -> None:
+    typed = machine("alice").komnet("init", "--repo", "/tmp/\x1b[31m", code=1)
+    assert "\x1b" not in typed.out + typed.err
+
+
+def test_all_folders_of_a_home_are_the_users_own(machine: Set) -> None:
+    alice = machine("alice")
+    alice.komnet("agent", "add", "dana-codex", "--repo", alice.remote.as_uri())
+    folders = [alice.home, *(path for path in alice.home.rglob("*") if path.is_dir())]
+    outer = [one for one in folders if "git" not in one.relative_to(alice.home).parts[:-1]]  # inside, git's own modes
+    assert len(outer) > 6
+    assert {str(one): oct(one.stat().st_mode & 0o777) for one in outer if one.stat().st_mode & 0o077} == {}

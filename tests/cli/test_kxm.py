@@ -84,6 +84,7 @@ def test_a_workspace_is_where_the_option_says(operator: Operator) -> None:
         (("hbu",), "unknown command: hbu; did you mean hub?"),
         (("hub", "strt"), "unknown command: strt; did you mean start?"),
         (("hub", "stop", "--wait-ms", "s3cret"), "--wait-ms: not a valid integer"),
+        (("agent", "worker", "--harness", "s3cret"), "--harness: must be one of pi, claude, codex"),
         (("hub", "stop", "s3cret"), "too many arguments"),
         (("hub", "bind"), "Missing argument 'URL'."),
         (("--workspace",), "--workspace needs a value"),

@@ -204,3 +204,11 @@ def test_outside_of_a_session_it_says_what_it_needs(tmp_path: Path) -> None:
     )
     assert ran.returncode == 2
     assert "--session is required" in ran.stderr
+
+
+def test_an_option_that_does_not_exist_is_told_with_those_that_do(tmp_path: Path) -> None:
+    ran = subprocess.run(
+        [*KXM, "watch", "--bogus"], check=False, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE_S
+    )
+    assert ran.returncode == 2
+    assert "known are --session, --confirm" in ran.stderr

@@ -84,7 +84,11 @@ def _without_values(error: click.ClickException) -> str:
     text = " ".join(error.format_message().split())
     if isinstance(error, click.BadParameter) and error.param is not None:
         named = error.param.opts[0] if isinstance(error.param, click.Option) else error.param.make_metavar(error.ctx)  # type: ignore[arg-type]
-        return f"{named}: not a valid {error.param.type.name}" if "missing" not in text.lower() else text
+        if "missing" in text.lower():
+            return text
+        if isinstance(error.param.type, click.Choice):
+            return f"{named}: must be one of {', '.join(map(str, error.param.type.choices))}"
+        return f"{named}: not a valid {error.param.type.name}"
     if "extra argument" in text:
         return "too many arguments"
     return text

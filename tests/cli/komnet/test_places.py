@@ -1,8 +1,10 @@
 """`komnet init`, `agent …` and `setup` as typed: further agents, and what stands in a client's file."""
 
+import os
 import subprocess
 import tomllib
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -71,3 +73,20 @@ def test_all_folders_of_a_home_are_the_users_own(machine: Set) -> None:
     outer = [one for one in folders if "git" not in one.relative_to(alice.home).parts[:-1]]  # inside, git's own modes
     assert len(outer) > 6
     assert {str(one): oct(one.stat().st_mode & 0o777) for one in outer if one.stat().st_mode & 0o077} == {}
+
+
+def test_a_unit_that_systemd_does_not_run_is_told_with_what_to_do_instead(
+    machine: Set, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice, stand_in = machine("alice"), tmp_path / "bin" / "systemctl"
+    stand_in.parent.mkdir()
+    stand_in.write_text("#!/bin/sh\necho 'Created symlink' >&2\necho 'no bus here' >&2\nexit 1\n")
+    stand_in.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{stand_in.parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    typed = alice.komnet("daemon", "install", code=1)
+    assert "no bus here" in typed.err
+    assert "Created symlink" not in typed.err
+    assert "komnet daemon start" in typed.err
+    assert "komnet daemon uninstall" in typed.err
+    alice.komnet("daemon", "uninstall")

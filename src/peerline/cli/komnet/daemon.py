@@ -127,7 +127,11 @@ def install(desk: Desk) -> int:
         ["systemctl", "--user", "enable", "--now", unit.name], capture_output=True, text=True, check=False
     )
     if done.returncode:
-        raise Failure(f"the unit is written to {unit}, but systemd did not take it: {done.stderr.strip()[:300]}")
+        said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        raise Failure(
+            f"the unit is written to {unit}, but systemd does not run it: {said[:300]}\n"
+            "  for now: komnet daemon start   ·   take the unit out again: komnet daemon uninstall"
+        )
     return desk.show([f"✓ starts at login: {unit}"], {"unit": str(unit), "installed": True})
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import apsw
 
-from peerline.database.files import private_folder
+from peerline.database.folder import private_folder
 
 APPLICATION_ID = 0x50454552  # "PEER": this file is ours
 BUSY_MS = 5_000

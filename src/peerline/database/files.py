@@ -1,4 +1,4 @@
-"""What a file holds, as a digest, and getting it onto the disk; folders for this user alone."""
+"""What a file holds, as a digest, and getting it onto the disk."""
 
 import hashlib
 import os
@@ -23,14 +23,3 @@ def sync(path: Path) -> None:
         os.fsync(opened)
     finally:
         os.close(opened)
-
-
-def private_folder(path: Path) -> None:
-    """Make the folder and those that are missing above it, all for this user alone; what is there stays as it is.
-
-    Raises:
-        OSError
-    """
-    if not path.parent.is_dir():
-        private_folder(path.parent)
-    path.mkdir(mode=0o700, exist_ok=True)

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from peerline.database.files import private_folder
+from peerline.database.folder import private_folder
 from peerline.network.home import Home
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from peerline.core.errors import Invalid
 from peerline.core.identifiers import is_agent_id, is_room_id
 from peerline.core.ulid import is_ulid
-from peerline.database.files import private_folder
+from peerline.database.folder import private_folder
 from peerline.gateway.place import write_whole
 from peerline.gateway.reply_key import is_reply_key
 

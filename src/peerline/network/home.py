@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from peerline.database.files import private_folder
+from peerline.database.folder import private_folder
 
 AGENTS: Final = "agents"
 

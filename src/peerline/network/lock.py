@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from peerline.core.errors import Busy
-from peerline.database.files import private_folder
+from peerline.database.folder import private_folder
 
 _STEP_S: Final = 0.02
 

@@ -14,12 +14,14 @@ from tests.house.tracked import ROOT
 
 SCRIPT = ROOT / "plugins" / "kxm" / "scripts" / "kxm"
 
+PLUGINS = ("kxm", "komnet", "komnet-gateway", "opencode", "pi")
+
 
 def test_the_wheel_holds_the_marketplace_where_setup_looks_for_it() -> None:
     wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
     inside = {name: target.removeprefix("peerline/marketplace/") for name, target in wheel["force-include"].items()}
     # As in the repository, for the marketplace names its plugins by paths below itself.
-    places = (".claude-plugin/marketplace.json", *(f"plugins/{name}" for name in ("kxm", "komnet", "opencode", "pi")))
+    places = (".claude-plugin/marketplace.json", *(f"plugins/{name}" for name in PLUGINS))
     assert inside == {name: name for name in places}
     assert all((ROOT / name).exists() for name in inside)
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from peerline.cli.hot_output import Failure, write
 from peerline.cli.komnet.desk import Desk
 from peerline.core.errors import Conflict
-from peerline.database.files import private_folder
+from peerline.database.folder import private_folder
 from peerline.network.config import load_config
 from peerline.network.daemon.client import PING_S, DaemonLink, Unreachable
 from peerline.network.daemon.protocol import Refusal

@@ -8,7 +8,7 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from peerline.database.files import private_folder
+from peerline.database.folder import private_folder
 from peerline.network.git.address import RemoteAddress
 from peerline.network.git.branches import BRANCH, MAIN, OID, ROOM, SEEN
 from peerline.network.git.errors import GitFailed

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Final, TextIO
 from urllib.parse import urlsplit
 
-from peerline.database.files import private_folder, sync
+from peerline.database.files import sync
+from peerline.database.folder import private_folder
 from peerline.network.notify.notice import Notice
 
 PATIENCE_S: Final = 5.0

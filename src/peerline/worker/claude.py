@@ -89,7 +89,7 @@ class Claude:
         self.out.append({"type": "user", "uuid": name, "message": message})
 
     def steer(self, key: str, text: str) -> None:
-        raise NotImplementedError
+        raise AssertionError("steers is False: never asked for")
 
     def abort(self) -> None:
         self.out.append({"type": "control_request", "request_id": "kxm-abort", "request": {"subtype": "interrupt"}})

@@ -82,7 +82,7 @@ class Pi:
         self.out.append({"id": key, "type": "prompt", "message": f"/{COMMAND} {told}"})
 
     def steer(self, key: str, text: str) -> None:
-        raise NotImplementedError
+        raise AssertionError("steers is False: never asked for")
 
     def abort(self) -> None:
         self.out += [{"type": "clear_queue"}, {"type": "abort"}]

@@ -54,6 +54,8 @@ def test_a_drain_clears_every_match_of_its_filter_and_nothing_else(machine: Set)
     assert bob.komnet("inbox", "--drain", "--room", "build", "--needs", "none", "--json").json["drained"] == 1
     left = bob.komnet("inbox", "--json").json["items"]
     assert sorted(one["body"] for one in left) == ["build agent\n", "other none\n"]
+    wrong = bob.komnet("inbox", "--drain", "--id", left[0]["id"], "--id", "X", code=1)
+    assert "X does not wait in this inbox" in wrong.err
     bob.komnet("inbox", "--drain", "--id", left[0]["id"])
     assert [one["id"] for one in bob.komnet("inbox", "--json").json["items"]] == [left[1]["id"]]
 

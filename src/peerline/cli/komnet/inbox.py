@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from peerline.cli.hot_output import Failure
 from peerline.cli.komnet.desk import Desk
 from peerline.cli.komnet.shown import messages, words
+from peerline.core.fence import visible
 
 
 def inbox(desk: Desk) -> int:
@@ -14,6 +16,7 @@ def inbox(desk: Desk) -> int:
         return _everywhere(desk)
     view = desk.ask("inbox", **_query(desk))
     items = _chosen(desk, view["items"])
+    _require_waiting(call.many("--id"), items)
     if call.flag("--brief"):
         return desk.show(messages.brief(items), {**view, "items": items})
     if call.flag("--drain"):
@@ -66,6 +69,16 @@ def _query(desk: Desk) -> dict[str, Any]:
 def _chosen(desk: Desk, items: list[Any]) -> list[Any]:
     wanted = desk.call.many("--id")
     return [item for item in items if item["id"] in wanted] if wanted else items
+
+
+def _require_waiting(wanted: list[str], items: list[Any]) -> None:
+    """Raises: Failure: an id that was asked for does not wait here, so nothing is drained for it."""
+    if missing := [id for id in wanted if all(item["id"] != id for item in items)]:
+        raise Failure(
+            f"{visible(missing[0], 40)} does not wait in this inbox: it was drained or answered already, is not here "
+            "yet (komnet sync), or the id is wrong; nothing was drained",
+            error="UNKNOWN_MESSAGE",
+        )
 
 
 RUN = {"inbox": inbox}

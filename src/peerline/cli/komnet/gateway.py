@@ -3,7 +3,6 @@
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +16,7 @@ from peerline.core.identifiers import room_id
 from peerline.database.lock import FileLock, Held
 from peerline.gateway import status as gateway_status
 from peerline.gateway.journal import ItemRow, Journal
+from peerline.gateway.looks import Looks
 from peerline.gateway.place import GatewayPlace
 from peerline.gateway.relay import Relay
 from peerline.gateway.reply_key import is_reply_key, reply_key
@@ -28,7 +28,6 @@ from peerline.network.engine import Engine
 
 HELD_BY_ANOTHER: Final = 3
 LOOK_S: Final = 2.0
-SYNC_S: Final = 10.0
 
 
 def run(desk: Desk) -> int:
@@ -97,7 +96,11 @@ def _relay(desk: Desk, place: GatewayPlace, ended: threading.Event, bell: thread
         relay.adopt()
         there = "yes" if hub is not None and hub.projects else "no"
         desk.line(f"relay-armed poll={int(LOOK_S * 1000)}ms hub={there} home={desk.home.folder}")
-        _loop(relay, engines, calls.mode == "direct", ended, bell)
+        looks = Looks(desk.home, direct=desk.direct, ring=bell.set)
+        try:
+            _loop(desk, relay, looks, ended, bell)
+        finally:
+            looks.stop()
     journal.close()
 
 
@@ -108,21 +111,11 @@ def engines_of(desk: Desk, calls: DirectCalls) -> dict[str, Engine]:
     return {name: calls.session(name).engine for name in dict.fromkeys(names)}
 
 
-def _loop(
-    relay: Relay,
-    engines: Callable[[], dict[str, Engine]],
-    syncing: bool,
-    ended: threading.Event,
-    bell: threading.Event,
-) -> None:
-    """Steps every 2 s and when the hub rings, and looks at the remote every 10 s, with and without the daemon."""
-    next_sync = time.monotonic()
+def _loop(desk: Desk, relay: Relay, looks: Looks, ended: threading.Event, bell: threading.Event) -> None:
+    """A step when the hub or a network rings, and every 2 s."""
     while not ended.is_set():
         bell.clear()
-        if syncing and time.monotonic() >= next_sync:
-            for engine in engines().values():
-                engine.sync(limit_s=SYNC_S)
-            next_sync = time.monotonic() + SYNC_S
+        looks.follow({network: joined.remote for network, joined in load_config(desk.home).networks.items()})
         relay.step()
         bell.wait(LOOK_S)
 

@@ -11,6 +11,7 @@ import pytest
 
 from tests.clients.model.conversation import Answer, Conversation, Rule, Rules, call, say
 from tests.clients.model.endpoint import Endpoint
+from tests.clients.model.heard import Heard
 from tests.clients.opencode import OpenCode
 from tests.clients.terminal import Terminal
 from tests.clients.wake_ups import ANSWER, KNOWN, REQUEST, WAKE_UPS, WakeUps, facts, named, script
@@ -23,7 +24,7 @@ SCRIPT = script(NOTICE + r"- request (msg_[0-9a-f]{32}) from (lead[0-9]+)", NOTI
 
 @pytest.fixture
 def opencode(tmp_path: Path, hub: HubProcess, model: Endpoint, shop: Project) -> Iterator[OpenCode]:
-    model.script = SCRIPT
+    model.script, model.order = SCRIPT, Heard()
     client = OpenCode(tmp_path / "user", hub, model, project=shop.name)
     client.set_up()
     yield client

@@ -41,10 +41,12 @@ class Hooked:
 
 
 class Endpoint:
-    """`with Endpoint() as model:`; `script` may be changed between two turns."""
+    """`with Endpoint() as model:`; `script` may be changed between two turns. `order` puts a conversation's turns into
+    the order in which a script should read them."""
 
     def __init__(self, script: Script | None = None) -> None:
         self.script: Script = script or (lambda conversation: Answer("OK"))
+        self.order: Callable[[Conversation], Conversation] = lambda conversation: conversation
         self.seen: list[Asked | Hooked] = []
         self.faults: list[str] = []
         self._changed = threading.Condition()
@@ -126,7 +128,8 @@ class Endpoint:
 def _line(one: Asked | Hooked) -> str:
     if isinstance(one, Hooked):
         return f"hook {one.event}"
-    return f"asked {one.conversation.asked[-300:]!r}, answered {one.answer}"
+    shape = " ".join(turn.role + "".join(f"({name})" for name in turn.calls) for turn in one.conversation.turns[-6:])
+    return f"asked {one.conversation.asked[-300:]!r}, answered {one.answer}; the last turns: {shape}"
 
 
 def _frame(name: str, value: Any) -> bytes:
@@ -170,7 +173,7 @@ def _handler(endpoint: Endpoint) -> type[BaseHTTPRequestHandler]:
                 self._whole({"error": {"type": "not_found_error", "message": path}}, 404)
 
         def _answer(self, form: ModuleType, body: dict[str, Any], at: float) -> None:
-            conversation = form.parse(body)
+            conversation = endpoint.order(form.parse(body))
             try:
                 answer = endpoint.script(conversation) if conversation.tools else Answer("OK")
                 streamed = bool(body.get("stream"))

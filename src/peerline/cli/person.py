@@ -21,6 +21,7 @@ VERBS: Final = {
     "ask": ("peerline.cli.person_ask:ask", "Hand a request to an agent."),
     "inbox": ("peerline.cli.person_inbox:inbox_", "Requests that need your reply, and answers that came."),
     "reply": ("peerline.cli.person_inbox:reply", "Answer a request."),
+    "answer": ("peerline.cli.person_answer:answer", "Answer what waits for a person in a network of rooms."),
     "log": ("peerline.cli.person_log:log", "What happens to you, as it happens."),
     "why": ("peerline.cli.person_why:why", "Why something stands still, and what to do about it."),
     "continue": ("peerline.cli.person_continue:continue_", "Let two agents go on that the hub has stopped."),

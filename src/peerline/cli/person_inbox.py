@@ -6,22 +6,31 @@ from typing import Final
 import click
 
 from peerline.cli.hot_address import escaped
-from peerline.cli.hot_output import Failure
+from peerline.cli.hot_output import Failure, usage
 from peerline.cli.hot_session import Lost, Session, record
 from peerline.cli.person_body import body
 from peerline.cli.person_self import Message, Person, inbox, named, sent, waiting
 from peerline.cli.person_voice import Voice, age, fenced, left, moment, summary, who
+from peerline.cli.waiting_count import waiting_for_me
 from peerline.core.fence import visible
 from peerline.core.text import trim
+from peerline.core.ulid import is_ulid
 
 ANSWERS: Final = 10
 RECENT_S: Final = 86_400
 
 
 @click.command("inbox")
+@click.option("--me", is_flag=True, help="What waits for you in the networks of this machine instead, one line each.")
 @click.pass_obj
-def inbox_(person: Person) -> int:
+def inbox_(person: Person, me: bool) -> int:
     """Requests that need your reply, whole; and answers of the last day, one line each."""
+    if me:
+        from peerline.cli.person_answer import (
+            inbox_me,
+        )  # here: it loads the network, which the hub's inbox doesn't need
+
+        return inbox_me(person)
     with person.session() as session:
         requests = inbox(session)
         answers = [message for message in sent(session, "all") if _fresh_answer(message)][:ANSWERS]
@@ -38,6 +47,8 @@ def inbox_(person: Person) -> int:
         lines = [
             f"Nothing to answer for {visible(caller.name)} in project {visible(caller.project)}, and no new answers."
         ]
+    if in_networks := waiting_for_me(person.env):
+        lines += ["", in_networks]
     return voice.done(lines, requests=requests, answers=answers)
 
 
@@ -48,6 +59,8 @@ def inbox_(person: Person) -> int:
 @click.pass_obj
 def reply(person: Person, id: str, text: tuple[str, ...], file: str | None) -> int:
     """Answer the request ID (a piece of it is enough), once. The text goes to whoever asked."""
+    if is_ulid(id):
+        raise usage(f"{id} is a message of a network of rooms; answer it with: peerline answer {id}")
     content = body(text, file)
     with person.session() as session:
         message = _replied(session, named(id, lambda: waiting(session)), content)

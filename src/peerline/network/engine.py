@@ -11,7 +11,7 @@ from typing import Final
 from peerline.core.errors import Busy
 from peerline.core.identifiers import room_id
 from peerline.core.ids import Entropy, Millis
-from peerline.core.post import Post, PostDraft
+from peerline.core.post import Kind, Post, PostDraft
 from peerline.core.post_delivery import Outlook
 from peerline.core.profile import Profile
 from peerline.core.room import Manifest, Receipt, Room
@@ -171,6 +171,10 @@ class Engine:
             self._require_followed(query.room)
         return inbox.inbox(self._clone, query, self._subscriptions.get(), showing=showing)
 
+    def item(self, id: str) -> InboxItem | None:
+        """One item of the inbox, in whatever state it is now."""
+        return inbox.item(self._clone, id)
+
     def drain(self, ids: Iterable[str]) -> Drain:
         """Take these items out of the inbox, and no others; one that waits for a person stays.
 
@@ -191,6 +195,11 @@ class Engine:
     def answer_of(self, id: str, agent: str) -> Post | None:
         """The first answer that the agent gave to the post."""
         return self._clone.file.read(lambda tx: reading.answer_of(tx, id, agent))
+
+    def answers(self, id: str) -> list[Post]:
+        """Every answer to the post that is not shown to be forged, in the order of arrival."""
+        replies = self._clone.file.read(lambda tx: tx.posts.replies(id))
+        return [reply.post for reply in replies if reply.post.kind is Kind.ANSWER and not reply.failed]
 
     def read(self, room: str, limit: int | None = 50, thread: str | None = None) -> list[Stored]:
         """What stands on the room's branch now: the last `limit` in thread order.

@@ -95,6 +95,15 @@ def arrived_after(clone: Clone, seq: int, rooms: Collection[str]) -> list[InboxI
     return clone.file.read(read)
 
 
+def item(clone: Clone, id: str) -> InboxItem | None:
+    """The item of this inbox with this id, whether it still waits or not."""
+
+    def read(tx: Tx) -> InboxItem | None:
+        return next((shown for one in tx.items.by_id(id) if (shown := _shown(tx, one)) is not None), None)
+
+    return clone.file.read(read)
+
+
 def _drained(tx: Tx, clone: Clone, items: Iterable[Item]) -> Drain:
     drained: list[InboxItem] = []
     human: list[str] = []

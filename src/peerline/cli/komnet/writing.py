@@ -3,10 +3,9 @@
 import sys
 from typing import Any
 
-from peerline.cli.hot_output import Failure, write
+from peerline.cli.at_terminal import confirm_human_answer, opened_by
 from peerline.cli.komnet.desk import Desk
 from peerline.cli.komnet.shown import messages
-from peerline.core.fence import quoted, visible
 
 
 def send(desk: Desk) -> int:
@@ -54,33 +53,11 @@ def _answer_as_human(desk: Desk, message_id: str, body: str) -> int:
     calls = desk.direct()
     network = desk.call.text("--network")
     asked: dict[str, Any] = calls.call("message", {"messageId": message_id}, network)
-    _confirmed(asked, body)
+    confirm_human_answer(desk.env, asked, body)
     result = calls.answer_as_human(message_id, body, network, unsafe_reason=_override(desk))
     if result["delivery"] == "queued":
         return desk.show(messages.sent(result), result)
     return desk.show([f"✓ recorded as a human-relayed decision {result['id']}"], result)
-
-
-def _confirmed(asked: dict[str, Any], body: str) -> None:
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        write(2, "✗ --as-human needs an interactive terminal.\n")
-        write(2, "  This best-effort check prevents accidental non-interactive attribution;\n")
-        write(2, "  it does not authenticate a human. Run the relay from a terminal.\n")
-        raise Failure("not recorded — the human did not confirm this answer", error="NOT_CONFIRMED")
-    shown = [
-        "",
-        "Recording this as a HUMAN-RELAYED decision permanently:",
-        f"  room     #{visible(asked['room'], 64)}",
-        f"  asked by {visible(asked['from'], 40)}",
-        "  the question:",
-        *(f"  {line}" for line in quoted(str(asked["body"]).rstrip("\n"))[:20]),
-        "  the answer:",
-        *(f"  {line}" for line in quoted(body)),
-        "",
-    ]
-    write(1, "\n".join(shown) + "\nConfirm this human-relayed decision? [y/N] ")
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise Failure("not recorded — the human did not confirm this answer", error="NOT_CONFIRMED")
 
 
 def decide(desk: Desk) -> int:
@@ -112,7 +89,8 @@ def _override(desk: Desk) -> str | None:
         override_reason,
     )  # here: it loads the rules, which a send has no use for
 
-    return override_reason(reason, person_at_terminal=sys.stdin.isatty() and sys.stdout.isatty(), own_words=True)
+    person = sys.stdin.isatty() and sys.stdout.isatty() and opened_by(desk.env) is None
+    return override_reason(reason, person_at_terminal=person, own_words=True)
 
 
 RUN = {"send": send, "ask": ask, "answer": answer, "decide": decide}

@@ -78,7 +78,9 @@ def test_a_reply_is_read_marked_once_and_never_overwritten(tmp_path: Path) -> No
     assert box.read(file) == "the text"
     box.mark_delivered(file)
     assert (box.waiting(), box.taken(file)) == ([], True)
-    box.put(ID, "build", "bob", "another")
+    box.put(ID, "build", "bob", "by a gateway that was killed before it noted the first")
+    assert box.waiting() == [], "what was taken is not announced again"
+    (box.pending / file).write_text("another")
     with pytest.raises(UnknownReply, match="delivered before"):
         box.mark_delivered(file)
     with pytest.raises(UnknownReply):

@@ -194,14 +194,6 @@ def test_a_request_that_cannot_be_sent_is_told_so_with_its_code(here: Stage, cha
     assert here.bob.inbox() == []
 
 
-def test_a_file_that_is_no_request_is_claimed_and_told(here: Stage) -> None:
-    relay = here.relay()
-    (here.place.requests / "20260812-x.json").write_text("{")
-    relay.step()
-    assert here.result("20260812-x")["code"] == "UNREADABLE_REQUEST"
-    assert list(here.place.requests.iterdir()) == []
-
-
 @pytest.mark.requirement("RELAY-TRUST-REFUSED-STAYS", "RELAY-TRUST-NO-LAUNDERING")
 def test_words_that_were_refused_do_not_go_out_by_way_of_another_session(here: Stage) -> None:
     relay = here.relay()

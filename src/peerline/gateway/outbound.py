@@ -3,22 +3,26 @@
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from pathlib import Path
+from contextlib import suppress
 from typing import Any, Final
 
 from peerline.core.errors import Busy, NotFound, PeerlineError, Unavailable
+from peerline.core.fence import visible
 from peerline.core.identifiers import EVERYONE
 from peerline.core.ids import Millis
 from peerline.core.post import PostDraft, draft
+from peerline.gateway.claims import claim, request_files
 from peerline.gateway.hub_requests import HubRequests
 from peerline.gateway.journal import Journal, JournalTx, RequestRow
 from peerline.gateway.place import GatewayPlace, write_whole
-from peerline.gateway.request_file import SIZE_AT_MOST, WISH, Request, UnreadableRequest, read_request
+from peerline.gateway.request_file import WISH, Request, UnreadableRequest, is_json, read_request, request_bytes
 from peerline.gateway.sessions import Sessions
 from peerline.network.engine import Engine
 
 RELAY_TAG: Final = "relay"
 SUMMARY: Final = 120
+NAME_SHOWN: Final = 255
+SETTLED_MS: Final = 60_000  # a file that is no JSON for so long will not become one
 
 
 class NotFollowed(NotFound):
@@ -29,6 +33,12 @@ class NotFollowed(NotFound):
 
 class UnknownRequest(NotFound):
     code = "UNKNOWN_REQUEST"
+
+
+class NotWhole(Unavailable):
+    """A session may be in the middle of writing the file."""
+
+    code = "NOT_WHOLE_YET"
 
 
 class RefusedBefore(PeerlineError):
@@ -85,8 +95,9 @@ class Outbound:
             UnknownRequest
         """
         file = f"{stem}.json"
-        if (self._place.requests / file).is_file():
-            (self._place.requests / file).rename(self._place.claimed / file)
+        if (self._place.requests / file).exists():
+            (file,) = claim(self._place, self._journal, [file]) or [file]
+            stem = file.removesuffix(".json")
         row = self._journal.read(lambda tx: tx.request(stem))
         if row is None:
             if not (self._place.claimed / file).is_file():
@@ -109,17 +120,16 @@ class Outbound:
 
     def _claim(self) -> None:
         """Atomic renames; what a gateway before us claimed and did not note is taken up too."""
-        for name in request_files(self._place.requests):
-            try:
-                (self._place.requests / name).rename(self._place.claimed / name)
-            except OSError:
-                continue  # another gateway was first
+        claim(self._place, self._journal, request_files(self._place.requests))
         for name in request_files(self._place.claimed):
             stem = name.removesuffix(".json")
-            if self._journal.read(lambda tx, stem=stem: tx.request(stem)) is not None:  # type: ignore[misc]
+            row = self._journal.read(lambda tx, stem=stem: tx.request(stem))  # type: ignore[misc]
+            if row is not None and row.told:
+                self._unclaim(stem)  # a gateway ended just before it did
+            if row is not None:
                 continue
             if self._journal.write(lambda tx, stem=stem: tx.add_request(stem, self._now()), "claimed"):  # type: ignore[misc]
-                self._say(f"relay-request file={name}")
+                self._say(f"relay-request file={visible(name, NAME_SHOWN)}")
 
     def _send(self, row: RequestRow) -> None:
         try:
@@ -134,6 +144,8 @@ class Outbound:
             if row.post is None:
                 self._note(row, "sending", network=request.network, post=post_id, **_facts(request))
             sent = engine.send(made, id=post_id)
+        except NotWhole:
+            return
         except (Busy, Unavailable) as error:
             self._say(f"relay-degraded request={row.stem} reason={error.code}")
             return  # tried again with the next pass
@@ -143,15 +155,17 @@ class Outbound:
         self._note(row, "sent", thread=sent.post.thread, detail=sent.delivery, told=0)
 
     def _read(self, row: RequestRow) -> Request:
-        file = self._place.claimed / f"{row.stem}.json"
+        """Raises: UnreadableRequest; NotWhole: later."""
         try:
-            with file.open("rb") as stream:
-                data = stream.read(SIZE_AT_MOST + 1)
+            found = request_bytes(self._place.claimed / f"{row.stem}.json")
         except OSError as error:
             raise UnreadableRequest(f"the file can't be read: {error.strerror}") from None
-        if len(data) > SIZE_AT_MOST:
-            raise UnreadableRequest("the file is too large")
-        return read_request(data)
+        try:
+            return read_request(found.data)
+        except UnreadableRequest:
+            if self._now() - found.changed_at < SETTLED_MS and not is_json(found.data):
+                raise NotWhole("it may still be written") from None
+            raise
 
     def _known(self, row: RequestRow) -> bool:
         """Whether a gateway that ended had written the post already; of a message on the hub no more is needed."""
@@ -209,7 +223,12 @@ class Outbound:
             self._say(f"relay-degraded result={row.stem} reason={error.strerror}")
             return
         self._journal.write(lambda tx: tx.set_request(row.stem, told=1), "told")
-        (self._place.claimed / f"{row.stem}.json").unlink(missing_ok=True)  # the journal has all of it now
+        self._unclaim(row.stem)
+
+    def _unclaim(self, stem: str) -> None:
+        """The journal has all of the request; a folder in a file's place can't be removed and stays for its owner."""
+        with suppress(OSError):
+            (self._place.claimed / f"{stem}.json").unlink(missing_ok=True)
 
 
 def _set(tx: JournalTx, row: RequestRow, state: str, values: Mapping[str, Any]) -> None:
@@ -232,12 +251,3 @@ def _facts(request: Request) -> dict[str, Any]:
 def _digest(body: str) -> str:
     """What tells the same words apart from others, whatever their blanks."""
     return hashlib.sha256(" ".join(body.split()).encode("utf-8", "replace")).hexdigest()
-
-
-def request_files(folder: Path) -> list[str]:
-    """The names in `requests/` or `claimed/`, the oldest first."""
-    try:
-        entries = [entry for entry in folder.iterdir() if entry.name.endswith(".json") and not entry.is_symlink()]
-    except OSError:
-        return []
-    return sorted(entry.name for entry in entries)

@@ -63,9 +63,14 @@ class ReplyBox:
         self.delivered = replies / key / "delivered"
 
     def put(self, id: str, room: str, sender: str, text: str) -> Path:
-        """Raises: OSError."""
+        """What was taken before stays taken: a gateway that was killed puts it again.
+
+        Raises:
+            OSError
+        """
         file = self.pending / reply_name(id, room, sender)
-        write_whole(file, text)
+        if not self.taken(file.name):
+            write_whole(file, text)
         return file
 
     def waiting(self) -> list[ReplyName]:

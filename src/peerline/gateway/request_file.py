@@ -2,6 +2,7 @@
 
 import json
 import os
+import stat
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -43,6 +44,37 @@ class Request:
     to: str | None = None
     network: str | None = None
     wish: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    data: bytes
+    changed_at: Millis
+
+
+def request_bytes(file: Path) -> Found:
+    """What stands in a request file: a plain one of this user, never what a link or a pipe leads to.
+
+    Raises:
+        OSError, UnreadableRequest
+    """
+    with os.fdopen(os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
+        about = os.fstat(stream.fileno())
+        if not stat.S_ISREG(about.st_mode) or about.st_uid != os.getuid():
+            raise UnreadableRequest("it is no plain file of this user")
+        data = stream.read(SIZE_AT_MOST + 1)
+    if len(data) > SIZE_AT_MOST:
+        raise UnreadableRequest("the file is too large")
+    return Found(data, about.st_mtime_ns // 1_000_000)
+
+
+def is_json(data: bytes) -> bool:
+    """Whether it can be read to its end: half a file can't."""
+    try:
+        json.loads(data)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def read_request(data: bytes) -> Request:

@@ -3,9 +3,6 @@
 It claims requests and tells of items; what follows is the session's own, and it records the outcome with `resolve`.
 """
 
-import hashlib
-import os
-import re
 import select
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,11 +13,11 @@ from peerline.cli.komnet.desk import Desk
 from peerline.cli.komnet.gateway import only_gateway
 from peerline.core.errors import PeerlineError
 from peerline.gateway import resolving
+from peerline.gateway.claims import claim, request_files
 from peerline.gateway.inbound import HELD, PERSON
 from peerline.gateway.journal import ItemRow, Journal
-from peerline.gateway.outbound import request_files
 from peerline.gateway.place import GatewayPlace
-from peerline.gateway.request_file import REQUEST_NAME, SIZE_AT_MOST
+from peerline.gateway.request_file import UnreadableRequest, request_bytes
 from peerline.gateway.watch_lines import Sight, armed, item_line, poll_ms, request_line
 from peerline.network.calls import Calls
 
@@ -80,8 +77,9 @@ class Watching:
                 self._request(name)
 
     def look(self) -> None:
-        for name in request_files(self._place.requests):
-            self._claim(name)
+        # Their names go into commands that the session types.
+        for name in claim(self._place, self._journal, request_files(self._place.requests), plain=True):
+            self._request(name)
         named = self._desk.call.text("--network")
         try:
             self._calls = self._calls or self._desk.calls()
@@ -100,21 +98,10 @@ class Watching:
         for item in view["items"]:
             self._tell(network, item)
 
-    def _claim(self, name: str) -> None:
-        """Its name goes into a command that the session types, so a name of other characters is replaced."""
-        digest = hashlib.sha256(os.fsencode(name)).hexdigest()
-        safe = name if re.fullmatch(REQUEST_NAME, name) else f"unnamed-{digest}.json"
-        try:
-            (self._place.requests / name).rename(self._place.claimed / safe)
-        except OSError:
-            return  # somebody was first
-        self._request(safe)
-
     def _request(self, name: str) -> None:
         try:
-            with (self._place.claimed / name).open("rb") as stream:
-                data = stream.read(SIZE_AT_MOST)
-        except OSError:
+            data = request_bytes(self._place.claimed / name).data
+        except (OSError, UnreadableRequest):
             data = b""
         self._desk.line(request_line(name, data))
 

@@ -1,0 +1,389 @@
+"""The gateway's kill campaign (R21, R29): it dies by SIGKILL after every step of its journal, again and again.
+
+Round a real gateway stand a hub with two sessions, a session that only has files, and bob's machine, which answers.
+All of them act between two lives; whatever they saw is kept here and compared with what invariants G1 to G6 promise.
+"""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from base64 import b32encode
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import apsw
+
+from peerline.client.hub import Hub
+from peerline.core.fence import unrender
+from peerline.gateway import status as gateway_status
+from peerline.gateway.journal import Journal
+from peerline.gateway.place import GatewayPlace
+from peerline.gateway.reply_file import ReplyBox
+from peerline.gateway.request_file import Request, queue_request
+from peerline.network.direct import DirectCalls
+from peerline.network.engine import Engine
+from peerline.network.home import Home
+from peerline.network.inbox import InboxQuery
+from tests.hub_process import PATIENCE_S, HubProcess
+from tests.network.nodes import Node, founded, node, now, written
+from tests.network.nodes import environment as git_environment
+from tests.network.remotes import BareRemote
+
+OUT: Final = ("claimed", "sending", "sent", "told", "refused")
+IN: Final = ("arrived", "routed", "pushing", "pushed", "filed", "confirmed", "drained")
+STOPPED: Final = ("held", "waits-for-person", "gone")
+CALL: Final = "call"  # not after a step: before a rename, a removal or a child process
+POINTS: Final = (*OUT, *IN, *STOPPED)
+LATE: Final = "expired"
+DAYS_MS: Final = 3 * 86_400_000
+FOOTER: Final = "— relayed for local session {} by the komnet gateway"
+KEY: Final = "458696773"
+FOR_A_PERSON: Final = "may we refund?"
+TO_SETTLE: Final = 60
+Way = Literal["file", "pushed", "hub"]
+WAYS: Final[tuple[Way, ...]] = ("file", "pushed", "hub")
+REACHED_BY: Final[dict[str, tuple[Way, ...]]] = {"filed": ("file",), "pushing": WAYS[1:], "pushed": WAYS[1:]}
+
+
+@dataclass(slots=True, kw_only=True)
+class Question:
+    """`handle`: the stem of its request file, or the hub's message."""
+
+    text: str
+    way: Way
+    handle: str
+    post: str | None = None  # as bob got it
+    answer: str | None = None  # bob's post
+    secret: str | None = None
+
+    @property
+    def session(self) -> str:
+        return {"file": "apart", "pushed": "served", "hub": "asker"}[self.way]
+
+
+@dataclass(slots=True)
+class GatewayCampaign:
+    folder: Path
+    chance: random.Random
+    hub: HubProcess
+    defect: str | None = None
+    alice: Engine = field(init=False)
+    bob: Node = field(init=False)
+    place: GatewayPlace = field(init=False)
+    asker: Hub = field(init=False)
+    served: Hub = field(init=False)
+    kills: Counter[str] = field(default_factory=Counter, init=False)
+    lives: int = field(default=0, init=False)
+    questions: list[Question] = field(default_factory=list, init=False)
+    posted: Counter[str] = field(default_factory=Counter, init=False)  # what bob got, by its whole text
+    held: set[str] = field(default_factory=set, init=False)
+    human: set[str] = field(default_factory=set, init=False)
+    removed: set[str] = field(default_factory=set, init=False)
+    read: set[str] = field(default_factory=set, init=False)  # what a reader really took
+    unanswered: dict[str, str] = field(default_factory=dict, init=False)  # bob's item by its text
+    on_hub: dict[str, str] = field(default_factory=dict, init=False)  # hub message to its text
+    steps_seen: set[str] = field(default_factory=set, init=False)
+    _launcher: subprocess.Popen[str] = field(init=False)
+    _bob_seq: int = field(default=0, init=False)
+    _steps: Path = field(init=False)
+    remote: BareRemote = field(init=False)
+
+    def begin(self) -> None:
+        self.remote = founded(BareRemote(self.folder / "team.git"), "alice", "bob")
+        home = self.folder / "alice"
+        env = self.hub.environment | git_environment(home, "alice") | {"PYTHONPATH": str(Path(__file__).parents[2])}
+        env |= {"KXM_SERVER_URL": self.hub.url, "KXM_STATE_HOME": str(home / "state")}
+        env |= {"KXM_SOCKET_PATH": str(next((self.hub.home / "state").glob("hub-*.sock")))}
+        komnet = (sys.executable, "-m", "peerline.cli.hot", "komnet")
+        for words in (("init", "--repo", self.remote.url, "--agent", "alice"), ("room", "join", "build")):
+            subprocess.run([*komnet, *words], env=env, check=True, capture_output=True, timeout=PATIENCE_S)
+        self.place = GatewayPlace(Home(home / ".komnet"))
+        self.place.make()
+        self.alice = DirectCalls(Home(home / ".komnet"), now=now, entropy=os.urandom, environ=env).session(None).engine
+        self.bob = node(self.folder, self.remote, "bob", "build")
+        self.bob.sync()
+        self.asker, self.served = (
+            Hub(self.hub.url, project="shop", name=name, token=self.hub.admin) for name in ("asker", "served")
+        )
+        self.asker.start()
+        self.served.start()
+        self._steps = self.folder / "steps"
+        self._launcher = subprocess.Popen(
+            [sys.executable, "-m", "tests.faults.gateway_launcher", str(self._steps), str(self.folder / "said")],
+            env=env,
+            cwd=home,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=(self.folder / "errors").open("w"),
+            text=True,
+        )
+        self.life(None)  # it comes to the hub's project, which takes addresses in rooms from now on
+
+    def close(self) -> None:
+        if hasattr(self, "_launcher"):
+            assert self._launcher.stdin is not None
+            assert self._launcher.stdout is not None
+            self._launcher.stdin.close()
+            self._launcher.wait(PATIENCE_S)
+            self._launcher.stdout.close()
+            self.asker.stop()
+            self.served.stop()
+
+    def round(self, point: str) -> bool:
+        """Everybody acts, and a life ends at `point`; whether it came there."""
+        self._inject(point)
+        if point not in OUT or self.chance.random() < 0.5:
+            self._far_side()
+        self._read()
+        hit = self.chance.randint(1, 40) if point == CALL else self.chance.choice((1, 1, 2))
+        reached = self.life(point, hit=hit)
+        self.judge()
+        return reached
+
+    def until(self, times: int) -> None:
+        """Rounds until each point was met `times` times, those that were met least first."""
+        wanted = dict.fromkeys(POINTS, times) | {CALL: times}
+        for _ in range(times * len(wanted) * 3):
+            missing = [point for point in wanted if self.kills[point] < wanted[point]]
+            if not missing:
+                return
+            self.round(self.chance.choice(missing))
+        raise AssertionError(f"never met often enough: {self.kills}")
+
+    def end(self) -> None:
+        """Unharmed lives until nothing moves any more; everything is where it belongs then."""
+        for _ in range(TO_SETTLE):
+            self._far_side(all_of_it=True)
+            self._read(all_of_it=True)
+            self.life(None)
+            self.judge()
+            if not self._moving():
+                break
+        self._judge_the_end()
+
+    def expire(self, times: int) -> None:
+        """Questions that nobody answers, and a clock that is days ahead."""
+        waiting = [self._ask(self.chance.choice(WAYS)) for _ in range(times)]
+        for _ in range(TO_SETTLE):
+            self.life(None)
+            if all(self._result(one)["state"] == "sent" for one in waiting if one.way != "hub"):
+                break
+        for _ in range(times):
+            self.life(LATE, later_ms=DAYS_MS)
+            self._judge_routes()
+        self.life(None, later_ms=DAYS_MS)
+        states = {row.state for row in self.journal(lambda tx: tx.requests()) if row.summary in _texts(waiting)}
+        assert states == {"expired"}, states
+        assert json.loads(self.place.routes.read_text())["pending"] == []
+        self.questions = [one for one in self.questions if one not in waiting]
+
+    def figures(self) -> str:
+        kinds = ", ".join(f"{n} {point}" for point, n in sorted(self.kills.items()))
+        asked = Counter("refused" if one.secret else one.way for one in self.questions)
+        return (
+            f"{sum(self.kills.values())} kills ({kinds}) in {self.lives} lives; {dict(asked)} requests, "
+            f"{len(self.held)} held, {len(self.human)} for a person, {len(self.removed)} taken away meanwhile; "
+            "0 sent twice, 0 lost, 0 delivered twice"
+        )
+
+    # The life of a gateway
+
+    def life(self, kill_at: str | None, *, hit: int = 1, later_ms: int = 0) -> bool:
+        order = {"kill_at": kill_at, "hit": hit, "later_ms": later_ms, "defect": self.defect}
+        assert self._launcher.stdin is not None
+        assert self._launcher.stdout is not None
+        self._launcher.stdin.write(json.dumps(order) + "\n")
+        self._launcher.stdin.flush()
+        code = self._launcher.stdout.readline().strip()
+        self.lives += 1
+        assert code == "-9", f"the gateway ended by itself ({code}): {(self.folder / 'errors').read_text()[-4000:]}"
+        steps = self._steps.read_text().split()
+        self.steps_seen |= set(steps) - {"killed"}
+        reached = "killed" in steps
+        if reached and kill_at is not None:
+            self.kills[kill_at] += 1
+        return reached
+
+    # What happens round it
+
+    def _inject(self, point: str) -> None:
+        """A question, of a kind that leads to `point`, and what else it takes to get there."""
+        self._ask(self.chance.choice(REACHED_BY.get(point, WAYS)))
+        if point == "refused":
+            self._ask(self.chance.choice(("file", "hub")), secret=True)
+        if point == "held" or (point == "gone" and not self._removable()):
+            self.held.add(self._posted("for whom?"))
+        if point == "waits-for-person":
+            threads = [one.post for one in self.questions if one.post]  # also one in which a session waits
+            self.human.add(self._posted(FOR_A_PERSON, needs="human", thread=threads[-1] if threads else None))
+        if point == "gone":
+            self.removed |= set(self._removable()[:1])
+            self.alice.drain(self._removable_now())
+
+    def _removable(self) -> list[str]:
+        return [id for id in self._states("held") if id in self.held and id not in self.removed]
+
+    def _removable_now(self) -> list[str]:
+        waiting = self._inbox()
+        return [id for id in self.removed if id in waiting]
+
+    def _ask(self, way: Way, *, secret: bool = False) -> Question:
+        number = len(self.questions)
+        value = "AKIA" + b32encode(f"{number:010d}".encode()).decode() if secret else None
+        text = f"does {number} fail for you too?" if value is None else f"is {value} still in use?"
+        if way == "hub":
+            handle = self.asker.send("bob@build", text).id
+        else:
+            session = {"file": "apart", "pushed": "served"}[way]
+            request = Request(session=session, reply_key=KEY, room="build", body=text, queued_at="", to="bob")
+            handle = queue_request(self.place.requests, request, now=now(), entropy=os.urandom).removesuffix(".json")
+        self.questions.append(Question(text=text, way=way, handle=handle, secret=value))
+        return self.questions[-1]
+
+    def _posted(self, body: str, *, needs: str = "agent", thread: str | None = None) -> str:
+        return self.bob.send(body, "alice", needs=needs, **({"thread": thread} if thread else {})).post.id
+
+    def _far_side(self, *, all_of_it: bool = False) -> None:
+        self.bob.sync()
+        for item in self.bob.engine.arrived_after(self._bob_seq):
+            self._bob_seq = item.seq
+            self.posted[item.post.body] += 1
+            assert "relay" in item.post.tags, "G6: an outbound relay is tagged"
+            self.unanswered[item.post.id] = item.post.body
+        for id, body in list(self.unanswered.items()):
+            question = next(one for one in self.questions if body.startswith(one.text))
+            question.post = id
+            if question.answer is None and (all_of_it or self.chance.random() < 0.8):
+                draft = written(_words(question), "alice", kind="answer", in_reply_to=id, thread=id)
+                question.answer = self.bob.engine.send(draft, push=False).post.id
+                del self.unanswered[id]
+        self.bob.engine.flush()
+
+    def _read(self, *, all_of_it: bool = False) -> None:
+        """Sessions take what came to them, mostly."""
+        for waiting in self.box.waiting():
+            if all_of_it or self.chance.random() < 0.8:
+                self.box.mark_delivered(waiting.file)
+                self.read.add(waiting.id)
+        for message in self.served.inbox(peek=True):
+            self.on_hub[message.id] = unrender(message.content)
+            if all_of_it or self.chance.random() < 0.8:
+                self.served.report(message.id, "in turn", adapter="test")
+                self.read.add(self._id_of(unrender(message.content)))
+        for message in self.asker.inbox(peek=True):
+            self.on_hub[message.id] = unrender(message.content)
+        for question in self.questions:
+            if (
+                question.way == "hub"
+                and question.handle not in self.on_hub
+                and (all_of_it or self.chance.random() < 0.5)
+            ):
+                self._read_reply(question)
+
+    def _read_reply(self, question: Question) -> None:
+        reply = self.asker.get(question.handle).reply
+        if reply is not None:
+            text = f"{question.handle}: {reply.content}" if question.secret else unrender(reply.content)
+            self.on_hub[question.handle] = text
+            self.read.add(question.answer or "")
+
+    def _id_of(self, text: str) -> str:
+        return next((one.answer or "" for one in self.questions if _words(one) == text), "")
+
+    # What must hold
+
+    @property
+    def box(self) -> ReplyBox:
+        return ReplyBox(self.place.replies, KEY)
+
+    def journal(self, work: Any) -> Any:
+        journal = Journal(self.place.journal)
+        try:
+            return journal.read(work)
+        finally:
+            journal.close()
+
+    def _states(self, *states: str) -> list[str]:
+        return [row.id for row in self.journal(lambda tx: tx.items(*states))]
+
+    def _inbox(self) -> set[str]:
+        return {item.post.id for item in self.alice.inbox(InboxQuery(), showing=False).items}
+
+    def judge(self) -> None:
+        """What holds after every life, however it ended."""
+        self._judge_routes()
+        assert [text for text, times in self.posted.items() if times > 1] == [], "sent twice"
+        waiting = self._inbox()
+        arrived = {one.answer for one in self.questions if one.answer and self.alice.find(one.answer)}
+        gone = arrived - waiting
+        assert gone <= self.read, f"G2: drained and not delivered: {gone - self.read}"
+        for stopped in (self.human, self.held - self.removed):
+            lost = {id for id in stopped if self.alice.find(id)} - waiting
+            assert not lost, f"G1, G5: drained by software: {lost}"
+        filed = Counter(file.name.split("--")[0] for file in self.place.replies.rglob("*.md"))
+        assert [id for id, times in filed.items() if times > 1] == [], "filed twice"
+        delivered = Counter(self.on_hub.values())
+        assert [text for text, times in delivered.items() if times > 1] == [], "pushed twice"
+        assert not set(filed) & (self.human | self.held), "G1, G5: what is nobody's was filed"
+        assert FOR_A_PERSON not in delivered, "G1: pushed to a session"
+
+    def _judge_routes(self) -> None:
+        if self.place.routes.exists():
+            routes = json.loads(self.place.routes.read_text())
+            assert set(routes) == {"version", "subscriptions", "pending"}
+            known = {row.thread for row in self.journal(lambda tx: tx.requests())}
+            assert {one["thread"] for one in routes["pending"]} <= known
+
+    def _moving(self) -> bool:
+        open_items = self.journal(lambda tx: tx.items())
+        requests = self.journal(lambda tx: tx.requests("claimed", "sending", "sent") + tx.untold())
+        stopped = ("held", "waits-for-person")
+        files = [*self.place.requests.iterdir(), *self.box.waiting()]
+        return bool([row for row in open_items if row.state not in stopped] or requests or files)
+
+    def _judge_the_end(self) -> None:
+        assert not self._moving(), self.journal(lambda tx: (tx.items(), tx.requests()))
+        filed = Counter(file.name.split("--")[0] for file in self.place.replies.rglob("*.md"))
+        for one in self.questions:
+            body = f"{one.text}\n\n{FOOTER.format(one.session)}\n"
+            if one.secret:
+                self._judge_refused(one)
+                continue
+            assert self.posted[body] == 1, f"{one}: posted {self.posted[body]} times"
+            on_hub = [id for id, text in self.on_hub.items() if text == _words(one)]
+            ways = filed[one.answer or ""], len(on_hub)
+            assert ways == ((1, 0) if one.way == "file" else (0, 1)), f"G4: {one}: files and pushes {ways}"
+            if one.way == "hub":
+                assert on_hub == [one.handle], "the answer is the reply of the very message that asked"
+            else:
+                assert self._result(one)["state"] == "answered"
+        assert sum(self.posted.values()) == sum(one.secret is None for one in self.questions)
+        assert list(self.place.claimed.iterdir()) == [], "a request stays claimed"
+        found = gateway_status.status(Journal(self.place.journal))
+        assert {one["id"] for one in found["waitingForPerson"]} == self.human
+        assert {one["id"] for one in found["held"]} == self.held - self.removed
+        assert self._inbox() == self.human | (self.held - self.removed)
+        assert self.remote.fsck() == ""
+        with apsw.Connection(str(self.place.journal)) as connection:
+            assert connection.pragma("integrity_check") == "ok"
+
+    def _judge_refused(self, one: Question) -> None:
+        assert one.secret is not None
+        told = self.on_hub[one.handle] if one.way == "hub" else json.dumps(self._result(one))
+        assert "SECRET_DETECTED" in told
+        assert one.secret not in told
+
+    def _result(self, one: Question) -> Any:
+        return json.loads((self.place.results / f"{one.handle}.json").read_text())
+
+
+def _texts(questions: list[Question]) -> set[str]:
+    return {one.text for one in questions}
+
+
+def _words(question: Question) -> str:
+    return f"yes, as {question.handle} says"

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from base64 import b32encode
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -139,20 +140,19 @@ class GatewayCampaign:
         if point not in OUT or self.chance.random() < 0.5:
             self._far_side()
         self._read()
-        hit = self.chance.randint(1, 40) if point == CALL else self.chance.choice((1, 1, 2))
+        hit = self.chance.randint(1, 40) if point == CALL else self.chance.choice((1, 1, 1, 2))
         reached = self.life(point, hit=hit)
         self.judge()
         return reached
 
-    def until(self, times: int) -> None:
-        """Rounds until each point was met `times` times, those that were met least first."""
-        wanted = dict.fromkeys(POINTS, times) | {CALL: times}
-        for _ in range(times * len(wanted) * 3):
-            missing = [point for point in wanted if self.kills[point] < wanted[point]]
+    def until(self, times: int, points: Sequence[str] = (*POINTS, CALL)) -> None:
+        """Rounds until each point was met `times` times."""
+        for _ in range(times * len(points) * 3):
+            missing = [point for point in points if self.kills[point] < times]
             if not missing:
                 return
             self.round(self.chance.choice(missing))
-        raise AssertionError(f"never met often enough: {self.kills}")
+        raise AssertionError(f"not met often enough: {self.kills}")
 
     def end(self) -> None:
         """Unharmed lives until nothing moves any more; everything is where it belongs then."""

@@ -19,12 +19,18 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from peerline.cli.komnet import gateway, gateway_hub  # noqa: F401 - what a life would load is loaded here
+import watchfiles  # noqa: F401 - what a life would load is loaded here
+
+from peerline.cli.komnet import gateway, gateway_hub  # noqa: F401
 from peerline.cli.komnet.desk import Desk
 from peerline.cli.komnet.parse import Call, parse
 from peerline.gateway.journal import Journal
+from peerline.gateway.looks import Looks
 from peerline.gateway.relay import Relay
-from peerline.network import direct, sync  # noqa: F401
+from peerline.network import sync  # noqa: F401
+from peerline.network.calls import Calls
+from peerline.network.direct import DirectCalls  # noqa: F401
+from peerline.network.home import Home
 from tests.faults.gateway_defects import DEFECTS
 
 CALLS = frozenset(("os.rename", "os.remove", "subprocess.Popen"))
@@ -39,6 +45,7 @@ class Life:
     hit: int
     steps: IO[str]
     passes: int = 0
+    looked: bool = False  # at the remote, once
 
     def probe(self, step: str) -> None:
         self.passes = 0
@@ -51,8 +58,8 @@ class Life:
             self._reached("call")
 
     def passed(self) -> None:
-        """A whole pass of the relay; several in a row without a step are the end."""
-        self.passes += 1
+        """A whole pass of the relay; several in a row without a step are the end, once the remote was looked at."""
+        self.passes += self.looked
         if self.passes > QUIET_PASSES:
             os.kill(os.getpid(), signal.SIGKILL)
 
@@ -81,13 +88,20 @@ def live(order: dict[str, Any], steps: str, output: str) -> None:
 
 def _put_in_place(life: Life, later_ms: int) -> None:
     gateway.LOOK_S = LOOK_S  # type: ignore[misc]
-    vars(gateway)["Journal"] = partial(Journal, probe=life.probe)
     step, now = Relay.step, Desk.now
 
     def stepped(relay: Relay) -> None:
         step(relay)
         life.passed()
 
+    def looking(home: Home, *, direct: Callable[[], Calls], ring: Callable[[], None]) -> Looks:
+        def rung() -> None:
+            life.looked = True
+            ring()
+
+        return Looks(home, direct=direct, ring=rung)
+
+    vars(gateway).update(Journal=partial(Journal, probe=life.probe), Looks=looking)
     Relay.step = stepped  # type: ignore[method-assign, assignment]
     Desk.now = lambda desk: now(desk) + later_ms  # type: ignore[method-assign, assignment]
 

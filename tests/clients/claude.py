@@ -102,7 +102,7 @@ class Claude(User):
         out = self.run("-p", prompt, *form, *may, **variables).stdout
         return Printed([json.loads(line) for line in out.splitlines() if line.startswith("{")])
 
-    def terminal(self, *words: str, allowed: str = TOOLS) -> Terminal:
+    def terminal(self, *words: str, allowed: str = TOOLS, mode: str = "manual") -> Terminal:
         """An interactive session that may use the tools `allowed` without asking."""
-        may = ["--permission-mode", "manual", "--allowedTools", allowed]
+        may = ["--permission-mode", mode, "--allowedTools", allowed]
         return Terminal([*CLAUDE.command, *words, *may], self.folder, self.environment())

@@ -9,12 +9,14 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from peerline.core.post import Post
 from peerline.gateway.reply_file import ReplyBox
 from peerline.gateway.reply_key import reply_key
 from tests.clients.claude import Claude
@@ -119,24 +121,28 @@ RECORDED = (
 
 
 @contextmanager
-def _both(gateway: Claude, model: Endpoint, *words: str) -> Iterator[Terminal]:
-    """Alpha's terminal, idle, while another session is the gateway."""
-    with (
-        gateway.terminal("-n", "komnet-gateway", "/komnet-gateway:relay build", allowed=MAY),
-        gateway.terminal("-n", "alpha", *words, "hello", allowed=MAY) as alpha,
-    ):
+def _both(gateway: Claude, model: Endpoint, *, mode: str = "manual") -> Iterator[Terminal]:
+    """Alpha's terminal, idle, while another session is the gateway, in that permission mode."""
+    relays = gateway.terminal("-n", "komnet-gateway", "/komnet-gateway:relay build", allowed=MAY, mode=mode)
+    with relays, gateway.terminal("-n", "alpha", "hello", allowed=MAY) as alpha:
         model.asked(lambda conversation: "relay-armed poll=" in conversation.asked)
         yield alpha
 
 
-def _answered(alpha: Terminal, model: Endpoint, bob: Node) -> None:
-    """Alpha asks by the gateway, and bob has answered."""
-    alpha.type("/komnet-gateway:ask build does it fail?")
-    model.asked(lambda conversation: "✓ sent" in conversation.result)
+def _question(bob: Node) -> Post:
+    """The one that has come to bob."""
     bob.sync()
     (item,) = [one for one in bob.engine.arrived_after(0) if one.post.kind == "question"]
     assert item.post.body.startswith(QUESTION)
-    bob.send(ANSWER, "ada-claude", kind="answer", in_reply_to=item.post.id, thread=item.post.thread)
+    return item.post
+
+
+def _answered(alpha: Terminal, model: Endpoint, bob: Node) -> str:
+    """Alpha asks by the gateway, and bob has answered; the answer's id."""
+    alpha.type("/komnet-gateway:ask build does it fail?")
+    model.asked(lambda conversation: "✓ sent" in conversation.result)
+    asked = _question(bob)
+    return bob.send(ANSWER, "ada-claude", kind="answer", in_reply_to=asked.id, thread=asked.thread).post.id
 
 
 @pytest.mark.timeout(240)
@@ -155,25 +161,97 @@ def test_an_answer_from_another_machine_is_pushed_into_the_session_that_asked(
     assert komnet(gateway, "gateway", "routes")["pending"] == []
 
 
-HOLD = '{"crossSessionInbound":"hold"}'
 DRAIN = bash(lambda now: f"komnet gateway drain {now.found[1]}")
+
+
+@pytest.fixture
+def unasked(gateway: Claude) -> Claude:
+    """The same user, who has agreed to sessions that never ask."""
+    file = gateway.config / "settings.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"skipDangerousModePermissionPrompt": True}))
+    return replace(gateway, variables={"IS_SANDBOX": "1"})  # else the client refuses the mode to root
 
 
 @pytest.mark.timeout(240)
 @pytest.mark.requirement("RELAY-NO-FALSE-DELIVERY", "RELAY-TRUST-NO-DRAIN")
-def test_what_the_other_session_holds_is_no_delivery_though_the_tool_says_success(
-    gateway: Claude, model: Endpoint, bob: Node
+def test_a_session_of_another_permission_mode_holds_it_and_that_is_no_delivery_though_the_tool_says_success(
+    unasked: Claude, model: Endpoint, bob: Node
 ) -> None:
-    """As it is with sessions of different permission modes (spec/clients.md 3.7)."""
+    """Source: spec/clients.md 3.7."""
     model.script = Rules(routed(DRAIN), SEND, ARM, ASK)
-    with _both(gateway, model, "--settings", HOLD) as alpha:
-        _answered(alpha, model, bob)
+    with _both(unasked, model, mode="bypassPermissions") as alpha:
+        sent = _answered(alpha, model, bob)
         model.asked(lambda conversation: '"success":true' in conversation.result)
         model.asked(lambda conversation: "nothing records that it was delivered" in conversation.result)
         notice = model.asked(lambda conversation: "[Cross-session delivery notice]" in conversation.asked)
         assert "NOT delivered" in notice.conversation.asked
         assert not any("<cross-session-message" in one.conversation.asked for one in model.requests)
+        assert "Held peer message" in alpha.screen
+    assert [one["id"] for one in komnet(unasked, "gateway", "held")] == [sent]
+    assert [one["id"] for one in komnet(unasked, "inbox")["items"]] == [sent]
+    assert len(komnet(unasked, "gateway", "routes")["pending"]) == 1, "who asked still waits"
+
+
+ENVELOPE = "komnet-relay: send\nroom: build\nreply-key: {key}\nreply-to: alpha\n---\n{text}"
+ASK_BY_MESSAGE = Rule(
+    r"ask it by a message",
+    (
+        call("ToolSearch", query="select:SendMessage", max_results=1),
+        bash("""printf %s "${CLAUDE_PROJECT_DIR:-$PWD}" | cksum | cut -d' ' -f1"""),
+        call(
+            "SendMessage",
+            to="komnet-gateway",
+            message=lambda now: ENVELOPE.format(key=now.result.strip(), text=QUESTION),
+            summary="a question for build",
+        ),
+        say("asked"),
+    ),
+)
+TAKE = Rule(
+    r"<cross-session-message .*komnet-relay: send\s+room: (\w+)\s+reply-key: (\d+)\s+reply-to: (\w+)\s+---\s+(\S.*\?)",
+    (
+        bash(
+            lambda now: "printf %s '{4}' | komnet gateway ask {1} - --key {2} --session {3} --json".format(
+                *(now.found[group] for group in range(5))
+            )
+        ),
+        bash(lambda now: f"komnet gateway send {json.loads(now.result)['file']}"),
+        say("sent"),
+    ),
+)
+FILED = bash(lambda now: f"komnet gateway resolve {now.found[1]} --filed")
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.requirement("RELAY-WAY-MESSAGE", "RELAY-REPLY-FILE", "RELAY-UNREACHABLE-IS-NORMAL")
+def test_a_session_asks_by_a_message_and_when_it_has_ended_the_answer_waits_as_a_file(
+    gateway: Claude, model: Endpoint, bob: Node
+) -> None:
+    relays = replace(gateway, variables={"KOMNET_RELAY_POLL_MS": "2000"})
+    model.script = Rules(TAKE, routed(FILED, DRAIN), SEND, ARM, ASK_BY_MESSAGE)
+    with ExitStack() as while_alpha_is_here:
+        alpha = while_alpha_is_here.enter_context(gateway.terminal("-n", "alpha", "hello", allowed=MAY))
+        model.hooked("Stop")
+        running = while_alpha_is_here.pop_all()
+        with relays.terminal("-n", "komnet-gateway", "/komnet-gateway:relay build", allowed=MAY):
+            model.asked(lambda conversation: "relay-armed poll=" in conversation.asked)
+            with running:
+                alpha.type("ask it by a message")
+                model.asked(lambda conversation: "✓ sent" in conversation.result)
+            _waits_as_a_file(gateway, model, bob)
+
+
+def _waits_as_a_file(gateway: Claude, model: Endpoint, bob: Node) -> None:
+    """Bob answers who is gone; what is taken is drained, and not before."""
+    question = _question(bob)
+    assert "for local session alpha by" in question.body
+    bob.send(ANSWER, "ada-claude", kind="answer", in_reply_to=question.id, thread=question.thread)
+    model.asked(lambda conversation: "waits as a reply file that nobody has taken yet" in conversation.result)
+    (waiting,) = komnet(gateway, "gateway", "replies")
     assert len(komnet(gateway, "inbox")["items"]) == 1
+    komnet(gateway, "gateway", "replies", "--mark-delivered", waiting["file"])
+    while komnet(gateway, "inbox")["items"]:
+        pass  # the watcher drains what was taken
 
 
 @pytest.mark.requirement("RELAY-HOOK-READS-NAME")

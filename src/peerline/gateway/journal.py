@@ -49,6 +49,7 @@ SCHEMAS: Final = (
         ),
     ),
     Migration(2, ("ALTER TABLE request ADD COLUMN until INTEGER",)),
+    Migration(3, ("CREATE TABLE holder (number INTEGER NOT NULL)", "INSERT INTO holder VALUES (0)")),
 )
 WAITED_MS: Final = 86_400_000  # a thread that a file opened is waited for so long
 
@@ -131,6 +132,13 @@ class JournalTx:
     def set_request(self, stem: str, **values: Any) -> None:
         members = ", ".join(f"{name} = :{name}" for name in values)
         self._sql.run(f"UPDATE request SET {members} WHERE stem = :stem", stem=stem, **values)  # noqa: S608
+
+    def start_sending(self, stem: str, post: str, **facts: Any) -> str:
+        """The id under which the request goes out: `post`, unless somebody chose one before."""
+        if self._sql.row("SELECT 1 FROM request WHERE stem = :stem AND post IS NULL", stem=stem):
+            self.set_request(stem, state="sending", post=post, **facts)
+        (chosen,) = self._sql.row("SELECT post FROM request WHERE stem = :stem", stem=stem) or (post,)
+        return str(chosen)
 
     def request(self, stem: str) -> RequestRow | None:
         return next(iter(self._requests("WHERE stem = :stem", stem=stem)), None)
@@ -215,6 +223,16 @@ class JournalTx:
         names = ItemRow.__dataclass_fields__
         return [ItemRow(**dict(zip(names, row, strict=True))) for row in self._sql.rows(_ITEM + where, **values)]
 
+    # The holder
+
+    def holder(self) -> int:
+        (number,) = self._sql.row("SELECT number FROM holder") or (0,)
+        return int(number)
+
+    def next_holder(self) -> int:
+        self._sql.run("UPDATE holder SET number = number + 1")
+        return self.holder()
+
     # Routes
 
     def subscribe(self, session: str, room: str, *, default: bool) -> None:
@@ -263,19 +281,37 @@ class JournalTx:
         return Routes(pending=pending, subscribed=subscribed)
 
 
+class TakenOver(Exception):
+    """Another gateway has begun since this one did: nothing was written, and this one has nothing more to do."""
+
+
 class Journal:
     """`probe` is told each step by name (tests end the process there)."""
 
     def __init__(self, path: Path, *, probe: Callable[[str], None] | None = None) -> None:
         self._file = SharedFile(path, application_id=APPLICATION_ID, schemas=SCHEMAS, tables=JournalTx)
         self._probe = probe or (lambda step: None)
+        self._number: int | None = None
+
+    def hold(self) -> None:
+        """Be the gateway from now on: what an earlier one, paused or without its lock, would still write is refused."""
+        self._number = self._file.write(lambda tx: tx.next_holder())
 
     def write(self, work: Callable[[JournalTx], T], step: str = "") -> T:
-        """Durable when this returns; `step` names it."""
-        value = self._file.write(work)
+        """Durable when this returns; `step` names it.
+
+        Raises:
+            TakenOver
+        """
+        value = self._file.write(lambda tx: self._held(tx, work))
         if step:
             self._probe(step)
         return value
+
+    def _held(self, tx: JournalTx, work: Callable[[JournalTx], T]) -> T:
+        if self._number not in (None, tx.holder()):
+            raise TakenOver
+        return work(tx)
 
     def read(self, work: Callable[[JournalTx], T]) -> T:
         return self._file.read(work)

@@ -142,7 +142,8 @@ class Outbound:
             engine = self._engine(request.network)
             post_id = row.post or engine.new_id()
             if row.post is None:
-                self._note(row, "sending", network=request.network, post=post_id, **_facts(request))
+                facts = {"network": request.network, **_facts(request)}
+                post_id = self._journal.write(lambda tx: tx.start_sending(row.stem, post_id, **facts), "sending")
             sent = engine.send(made, id=post_id)
         except NotWhole:
             return

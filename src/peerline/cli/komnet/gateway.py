@@ -15,7 +15,7 @@ from peerline.core.fence import visible
 from peerline.core.identifiers import room_id
 from peerline.database.lock import FileLock, Held
 from peerline.gateway import status as gateway_status
-from peerline.gateway.journal import ItemRow, Journal
+from peerline.gateway.journal import ItemRow, Journal, TakenOver
 from peerline.gateway.looks import Looks
 from peerline.gateway.place import GatewayPlace
 from peerline.gateway.relay import Relay
@@ -73,11 +73,20 @@ def only_gateway(desk: Desk) -> Iterator[GatewayPlace]:
         lock.release()
 
 
+def taken_over() -> Failure:
+    return Failure(
+        "another gateway has begun on this machine since this one did: this one has ended and sends nothing more",
+        error="GATEWAY_TAKEN_OVER",
+        exit_code=HELD_BY_ANOTHER,
+    )
+
+
 def _relay(desk: Desk, place: GatewayPlace, ended: threading.Event, bell: threading.Event) -> None:
     from peerline.cli.komnet.gateway_hub import hub_sessions
 
     calls = desk.direct()
     journal = Journal(place.journal)
+    journal.hold()
 
     def engines() -> dict[str, Engine]:
         return engines_of(desk, calls)
@@ -99,6 +108,8 @@ def _relay(desk: Desk, place: GatewayPlace, ended: threading.Event, bell: thread
         looks = Looks(desk.home, direct=desk.direct, ring=bell.set)
         try:
             _loop(desk, relay, looks, ended, bell)
+        except TakenOver:
+            raise taken_over() from None
         finally:
             looks.stop()
     journal.close()

@@ -10,12 +10,12 @@ from typing import Any, Final
 
 from peerline.cli.hot_output import READER_GONE
 from peerline.cli.komnet.desk import Desk
-from peerline.cli.komnet.gateway import only_gateway
+from peerline.cli.komnet.gateway import only_gateway, taken_over
 from peerline.core.errors import PeerlineError
 from peerline.gateway import resolving
 from peerline.gateway.claims import claim, request_files
 from peerline.gateway.inbound import HELD, PERSON
-from peerline.gateway.journal import ItemRow, Journal
+from peerline.gateway.journal import ItemRow, Journal, TakenOver
 from peerline.gateway.place import GatewayPlace
 from peerline.gateway.request_file import UnreadableRequest, request_bytes
 from peerline.gateway.watch_lines import Sight, armed, item_line, poll_ms, request_line
@@ -39,6 +39,8 @@ def watch(desk: Desk) -> int:
                 watching.look()
     except BrokenPipeError:
         return READER_GONE
+    except TakenOver:
+        raise taken_over() from None
     return 0
 
 
@@ -64,6 +66,7 @@ class Watching:
     def __init__(self, desk: Desk, place: GatewayPlace) -> None:
         self._desk, self._place = desk, place
         self._journal = Journal(place.journal)
+        self._journal.hold()
         self._calls: Calls | None = None
         self._sight = Sight()
         self._told: set[tuple[str, str]] = set()

@@ -9,7 +9,7 @@ import pytest
 from tests.clients import latency
 from tests.clients.claude import Claude
 from tests.clients.model.endpoint import Endpoint
-from tests.hub_process import HubProcess, Project
+from tests.hub_process import Agent, HubProcess, Project
 
 PROJECT = "shop"
 
@@ -52,6 +52,12 @@ def hub(start_hub: Callable[..., HubProcess]) -> HubProcess:
 def shop(hub: HubProcess) -> Project:
     """The project that the clients work in, as a peer on the same machine sees it."""
     return Project(hub, PROJECT, hub.admin)
+
+
+@pytest.fixture
+def lead(shop: Project) -> Agent:
+    """A peer of theirs."""
+    return shop.register("lead")
 
 
 @pytest.fixture

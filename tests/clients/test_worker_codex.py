@@ -1,56 +1,22 @@
 """Codex under `kxm agent worker`: a steer goes into the running turn, and each request has exactly one reply."""
 
-import shlex
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.clients.codex import Codex
-from tests.clients.install import CODEX
-from tests.clients.model.conversation import Answer, Call, Rule, Rules, call, say
+from tests.clients.model.conversation import Answer, Call
 from tests.clients.model.endpoint import Endpoint
 from tests.clients.model.holding import Holding, texts
-from tests.clients.test_worker_pi import BODY, ask
-from tests.clients.worker import Worker, facts, kill, until
+from tests.clients.worker import Worker, ask, begun, facts, kill, until
+from tests.clients.worker_harness import codex_worker
 from tests.hub_process import Agent, HubProcess, Project
-
-
-def codex_worker(home: Path, hub: HubProcess, model: Endpoint, *words: str, **variables: str) -> Worker:
-    """In a home where the plugin is installed too, as its user's other sessions have it."""
-    client = Codex(home, hub, model)
-    if not client.config.exists():
-        client.set_up()
-    known = {**client.environment(), "KXM_CODEX_COMMAND": shlex.join(CODEX.command), **variables}
-    named = ("--name", "builder", "--project", "shop", "--harness", "codex")
-    return Worker(known, client.folder, (*named, *words))
-
-
-@pytest.fixture
-def lead(shop: Project) -> Agent:
-    return shop.register("lead")
 
 
 @pytest.fixture
 def worker(tmp_path: Path, hub: HubProcess, model: Endpoint) -> Iterator[Worker]:
     with codex_worker(tmp_path / "user", hub, model) as running:
         yield running
-
-
-def test_a_request_becomes_a_turn_and_its_settled_answer_is_the_reply(
-    worker: Worker, lead: Agent, model: Endpoint
-) -> None:
-    model.script = Rules(Rule("Is 7 prime", (call("kxm_list"), say("Yes, it is."))))
-    sent = ask(lead)
-    record = lead.wait(sent)
-    assert (record["status"], record["reply"]["content"]) == ("replied", "Yes, it is.")
-    first, second = [one.conversation for one in model.requests]
-    assert f"│ {BODY}" in first.asked
-    assert second.result.count('"name": "builder"') == 1
-    assert len([name for name in first.tools if name.endswith("kxm_list")]) == 1, "and no plugin's"
-    assert not [name for name in first.tools if name.endswith(("kxm_inbox", "kxm_reply"))]
-    until(lambda: {"announced", "in turn"} <= set(facts(lead, sent)), lead, sent)
 
 
 def test_a_steer_goes_into_the_running_turn_and_the_others_wait_for_its_end(
@@ -80,9 +46,7 @@ def test_after_kill_9_in_a_steered_turn_each_request_has_exactly_one_reply(
     worker: Worker, lead: Agent, model: Endpoint
 ) -> None:
     model.script = busy = Holding("first of all")
-    sent = [ask(lead, "first of all")]
-    busy.begun()
-    until(lambda: lead.get(sent[0])["status"] == "delivered", lead, sent[0])
+    sent = [begun(lead, busy, "first of all")]
     sent.append(ask(lead, "now", "steer"))
     until(lambda: lead.get(sent[1])["status"] == "delivered", lead, sent[1])
     kill(worker.until("worker_starting")["childPid"])
@@ -92,38 +56,6 @@ def test_after_kill_9_in_a_steered_turn_each_request_has_exactly_one_reply(
     assert {lead.wait(one)["status"] for one in sent} == {"replied"}
     assert [facts(lead, one).count("replied") for one in sent] == [1, 1]
     assert "was begun before" in model.requests[-1].conversation.asked
-
-
-def test_a_supervisor_that_is_killed_leaves_no_session_and_the_next_one_replies_once(
-    tmp_path: Path, hub: HubProcess, lead: Agent, model: Endpoint
-) -> None:
-    model.script = held = Holding(BODY)
-    with codex_worker(tmp_path / "user", hub, model) as first:
-        sent = ask(lead)
-        held.begun()
-        until(lambda: lead.get(sent)["status"] == "delivered", lead, sent)
-        first.kill()
-    with codex_worker(tmp_path / "user", hub, model) as second:
-        second.until("worker_starting", resumes=True)
-        held.go()
-        record = lead.wait(sent)
-    assert (record["status"], record["reply"]["content"]) == ("replied", f"answer to {BODY}")
-    assert facts(lead, sent).count("replied") == 1
-    assert "was begun before" in model.requests[-1].conversation.asked
-
-
-def test_when_the_provider_fails_the_next_model_gets_the_same_request(
-    tmp_path: Path, hub: HubProcess, lead: Agent, model: Endpoint
-) -> None:
-    model.script = lambda conversation: (
-        Answer(refused="insufficient_quota: buy more") if conversation.model == "first" else Answer("from the spare")
-    )
-    words = ("--model", "first", "--fallback-models", "spare")
-    with codex_worker(tmp_path / "user", hub, model, *words) as worker:
-        sent = ask(lead)
-        assert lead.wait(sent)["reply"]["content"] == "from the spare"
-        worker.until("worker_provider_failure", failureClass="quota")
-        worker.until("worker_starting", model="spare", resumes=True)
 
 
 def test_a_tool_that_does_not_come_back_ends_the_session_and_the_request_is_done_again(
@@ -136,49 +68,3 @@ def test_a_tool_that_does_not_come_back_ends_the_session_and_the_request_is_done
         sent = ask(lead)
         worker.until("worker_tool_timeout", tool="kxm_fanout")
         assert lead.wait(sent)["reply"]["content"] == "done"
-
-
-def test_what_it_sends_carries_its_chain_and_the_reply_is_told_in_a_turn_of_its_own(
-    worker: Worker, shop: Project, lead: Agent, model: Endpoint
-) -> None:
-    helper = shop.register("helper")
-    asked = (call("kxm_send", target="helper", content="Which colour?"), say("asked helper"))
-    read = (call("kxm_get", messageId=lambda now: now.found[1]), say("read"))
-    model.script = Rules(Rule("replied to your request (msg_[0-9a-f]{32})", read), Rule("Is 7 prime", asked))
-    sent = ask(lead)
-    assert lead.wait(sent)["reply"]["content"] == "asked helper"
-    (question,) = helper.inbox()
-    assert (question["from"], question["hops"]) == (lead.get(sent)["to"], 1)
-    helper.reply(question["id"], "Blue.")
-    model.asked(lambda one: "│ Blue." in one.result)
-
-
-def test_a_stop_aborts_the_turn_and_the_next_start_takes_the_request_up_again(
-    tmp_path: Path, hub: HubProcess, lead: Agent, model: Endpoint
-) -> None:
-    model.script = held = Holding(BODY)
-    with codex_worker(tmp_path / "user", hub, model) as first:
-        sent = ask(lead)
-        held.begun()
-        until(lambda: lead.get(sent)["status"] == "delivered", lead, sent)
-        first.process.terminate()
-        first.until("worker_drain_confirmed")
-        first.until("worker_stopped")
-    assert lead.get(sent)["status"] == "delivered"
-    held.go()
-    with codex_worker(tmp_path / "user", hub, model):
-        assert lead.wait(sent)["reply"]["content"] == f"answer to {BODY}"
-
-
-def test_a_session_whose_history_is_gone_is_begun_anew_once(
-    tmp_path: Path, hub: HubProcess, lead: Agent, model: Endpoint
-) -> None:
-    client = Codex(tmp_path / "user", hub, model)
-    for number in (1, 2):
-        with codex_worker(tmp_path / "user", hub, model) as worker:
-            sent = ask(lead, f"number {number}")
-            assert lead.wait(sent)["status"] == "replied"
-        shutil.rmtree(client.config / "sessions")
-    worker.until("worker_starting", resumes=True)
-    worker.until("worker_continue_fallback", scope="default")
-    worker.until("worker_starting", resumes=False)

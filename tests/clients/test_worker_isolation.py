@@ -11,8 +11,8 @@ from tests.client.scripted_hub import Reply, ScriptedHub, message, stream
 from tests.clients.model.conversation import Answer
 from tests.clients.model.endpoint import Endpoint
 from tests.clients.model.holding import texts
-from tests.clients.test_worker_pi import pi_worker
 from tests.clients.worker import Worker
+from tests.clients.worker_harness import pi_worker
 from tests.hub_process import HubProcess
 
 pytestmark = pytest.mark.anyio
@@ -61,8 +61,7 @@ async def test_each_run_has_its_own_session_and_its_requests_stay_queued_while_p
 
 
 def _logged(worker: Worker) -> list[dict[str, Any]]:
-    path = Path(worker.first.partition("log=")[2].partition(";")[0])
-    return [json.loads(line) for line in path.read_text().splitlines()]
+    return [json.loads(line) for line in worker.log.read_text().splitlines()]
 
 
 def _kept(hub: HubProcess) -> list[str]:

@@ -10,8 +10,8 @@ import pytest
 
 from tests.clients.model.endpoint import Endpoint
 from tests.clients.model.holding import Holding
-from tests.clients.test_worker_pi import ask, pi_worker
-from tests.clients.worker import Worker, facts, kill
+from tests.clients.worker import Worker, ask, facts, kill
+from tests.clients.worker_harness import pi_worker
 from tests.hub_process import HubProcess, Project
 
 KILLS = int(os.environ.get("KXM_TEST_KILLS", "9"))

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Final, Self
 
+from tests.clients.model.holding import Holding
 from tests.hub_process import KXM, PATIENCE_S, Agent
 
-QUIET_S: Final = 0.2
+BODY: Final = "Is 7 prime? The body of a request."
 
 
 @dataclass
@@ -79,6 +80,11 @@ class Worker:
         pid: int = [event for event in self.events if event["event"] == "worker_starting"][-1]["childPid"]
         return pid
 
+    @property
+    def log(self) -> Path:
+        """The file that it named as it began."""
+        return Path(self.first.partition("log=")[2].partition(";")[0])
+
     def kill(self) -> None:
         """`kill -9` of the supervisor alone."""
         self.process.kill()
@@ -97,6 +103,15 @@ class Worker:
         self._lines.put(None)
 
 
+def ask(lead: Agent, body: str = BODY, delivery: str = "followUp") -> str:
+    """A request to the worker, which may still be starting."""
+    answer = lead.try_send("builder", body, delivery=delivery)
+    while answer.status != 202:
+        assert answer.json["code"] == "target_not_found"
+        answer = lead.try_send("builder", body, delivery=delivery)
+    return str(answer.json["message"]["id"])
+
+
 def kill(pid: int) -> None:
     """`kill -9` of one process."""
     os.kill(pid, signal.SIGKILL)
@@ -109,6 +124,14 @@ def until(holds: Callable[[], bool], lead: Agent, message_id: str) -> None:
             return
         lead.wait(message_id, 200)
     raise AssertionError("it did not come to that")
+
+
+def begun(lead: Agent, held: Holding, body: str = BODY) -> str:
+    """A request whose turn the model holds; the hub knows that the worker has it."""
+    sent = ask(lead, body)
+    held.begun()
+    until(lambda: lead.get(sent)["status"] == "delivered", lead, sent)
+    return sent
 
 
 def facts(lead: Agent, message_id: str) -> list[str]:

@@ -15,8 +15,8 @@ from peerline.cli.person_voice import Voice
 
 VERBS: Final = {
     "try": ("peerline.cli.person:try_", "See it work: half a minute, real processes, nothing left behind."),
-    "up": ("peerline.cli.person_hub:up", "Start the hub in the background, if it does not run yet."),
-    "down": ("peerline.cli.person_hub:down", "Stop it. Requests and replies stay on its disk."),
+    "up": ("peerline.cli.person_hub:up", "Start the hub, and in a network its daemon and gateway."),
+    "down": ("peerline.cli.person_hub:down", "Stop all of it. What it keeps stays on the disk."),
     "list": ("peerline.cli.person_list:list_", "Who is here, what they do, what they owe you and you owe them."),
     "ask": ("peerline.cli.person_ask:ask", "Hand a request to an agent."),
     "inbox": ("peerline.cli.person_inbox:inbox_", "Requests that need your reply, and answers that came."),

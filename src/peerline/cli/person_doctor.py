@@ -9,6 +9,7 @@ from peerline.cli.doctor.command import local, reachable
 from peerline.cli.doctor.finding import Finding, Level
 from peerline.cli.options import Asked
 from peerline.cli.person_self import Person
+from peerline.cli.up.report import findings
 from peerline.core.fence import visible
 
 MARKS: Final = {Level.OK: ("ok", "green"), Level.WARN: ("WARN", "yellow"), Level.FAIL: ("FAIL", "red")}
@@ -27,15 +28,16 @@ def doctor(person: Person) -> int:
     caller = person.caller()
     found = local(Asked(env=person.env)) if caller.address.loopback else []
     found += reachable(person.env, lambda: caller)
+    found += findings(person.env)
     red = sum(each.level is Level.FAIL for each in found)
     warned = sum(each.level is Level.WARN for each in found)
     lines = [line for each in found for line in _lines(person, each)]
     told = f"{red} to fix" if red else "nothing to fix"
     lines += ["", f"{len(found)} checks: {told}" + (f", {warned} to know" if warned else "") + "."]
-    findings = [
+    told_of = [
         {"check": each.check, "level": each.level, "detail": each.detail, "fix": _ours(each.fix)} for each in found
     ]
-    return person.voice.done(lines, code=1 if red else 0, version=__version__, findings=findings)
+    return person.voice.done(lines, code=1 if red else 0, version=__version__, findings=told_of)
 
 
 def _lines(person: Person, found: Finding) -> list[str]:

@@ -1,4 +1,4 @@
-"""`peerline up` and `peerline down`: the hub of this machine, started and stopped as `kxm hub` does it."""
+"""`peerline up` and `peerline down`, and the hub of this machine, started and stopped as `kxm hub` does it."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,13 +8,15 @@ import click
 
 from peerline.cli.hot_http import Connection, ConnectionLost, Unreachable
 from peerline.cli.hot_identity import Caller
-from peerline.cli.hot_output import Failure
+from peerline.cli.hot_output import Failure, usage
+from peerline.cli.hot_paths import state_root
 from peerline.cli.hub.claim import Holder, holder
 from peerline.cli.hub.start import start
 from peerline.cli.hub.stop import stop
 from peerline.cli.options import Asked
 from peerline.cli.person_self import Person
 from peerline.core.fence import visible
+from peerline.network.home import machine_home
 
 
 @dataclass(slots=True, kw_only=True)
@@ -29,9 +31,47 @@ class Heard(Asked):
 
 
 @click.command("up")
+@click.option("--foreground", is_flag=True, help="Keep everything running from here, until Ctrl-C.")
+@click.option(
+    "--at-login", is_flag=True, help="Also at each login from now on: writes a unit for your service manager."
+)
+@click.option("--remove", is_flag=True, help="With --at-login: take that unit away again. Nothing is stopped.")
 @click.pass_obj
-def up(person: Person) -> int:
-    """Start the hub in the background, if it does not run yet, and say where it is."""
+def up(person: Person, foreground: bool, at_login: bool, remove: bool) -> int:
+    """Start what this machine needs, in the background, if it does not run yet, and say what runs.
+
+    That is the hub; and on a machine that is in a network of rooms, the network's daemon for each of its agents and the
+    gateway too, under one supervisor that starts again what ends.
+    """
+    if remove and not at_login:
+        raise usage("--remove goes with --at-login; what runs is stopped with: peerline down")
+    if foreground or at_login or _in_a_network(person):
+        from peerline.cli.up import verbs  # here, as below: most machines are in no network, and it loads much of one
+
+        if foreground:
+            return verbs.stay(person)
+        return verbs.at_login(person, away=remove) if at_login else verbs.up(person)
+    return up_hub(person)
+
+
+@click.command("down")
+@click.pass_obj
+def down(person: Person) -> int:
+    """Stop what `peerline up` starts: hub, network daemons, gateway. What they keep stays on the disk."""
+    if _in_a_network(person) or Path(state_root(person.env), "supervisor.json").exists():
+        from peerline.cli.up import verbs
+
+        return verbs.down(person)
+    return down_hub(person)
+
+
+def _in_a_network(person: Person) -> bool:
+    home = machine_home(person.env)
+    return home.provisioned or bool(home.agents())
+
+
+def up_hub(person: Person) -> int:
+    """Start the hub alone."""
     caller = person.caller()
     if not caller.address.loopback:
         raise Failure(
@@ -46,10 +86,8 @@ def up(person: Person) -> int:
     return _where(person, here, holder(Path(caller.root)), already=False, **heard.facts)
 
 
-@click.command("down")
-@click.pass_obj
-def down(person: Person) -> int:
-    """Stop the hub of this machine. Requests and replies stay on its disk."""
+def down_hub(person: Person) -> int:
+    """Stop the hub alone."""
     caller = person.caller()
     found = holder(Path(caller.root))
     if found is None:

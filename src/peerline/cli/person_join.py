@@ -15,6 +15,7 @@ from peerline.network.home import machine_home
 from peerline.network.joining import enter, plain_user
 
 NAMED = 12
+NEXT = "`peerline up` keeps this machine in touch: the network's daemon and the gateway, beside the hub."
 
 
 @click.command("join")
@@ -75,6 +76,6 @@ def _readers(names: list[str]) -> str:
 
 def _rooms(found: list[dict[str, object]]) -> list[str]:
     if not found:
-        return ["There is no room yet; open one: komnet room create <name>"]
+        return ["There is no room yet; open one: komnet room create <name>", NEXT]
     shown = [f"  {visible(str(room['id']), 64)}" + (" (you follow it)" if room["subscribed"] else "") for room in found]
-    return ["Rooms:", *shown, "Follow one with: komnet room join <name>"]
+    return ["Rooms:", *shown, "Follow one with: komnet room join <name>", NEXT]

@@ -9,6 +9,7 @@ from peerline.cli.person_self import Person, sent, waiting
 from peerline.cli.person_voice import age
 from peerline.core.fence import visible
 from peerline.core.limits import AGENT_LEASE_MS
+from peerline.network.home import machine_home
 
 
 @click.command("list")
@@ -33,6 +34,8 @@ def list_(person: Person) -> int:
         lines += [_who_is_here(others), "", *voice.table(head, rows)]
     else:
         lines.append("Nobody else has been in this project yet. An agent joins it with its first `kxm peer` command.")
+    if runs := parts_here(person.env):
+        lines += ["", runs]
     facts: dict[str, Any] = {
         "project": caller.project,
         "hub": caller.address.url,
@@ -43,6 +46,16 @@ def list_(person: Person) -> int:
         ],
     }
     return voice.done(lines, **facts)
+
+
+def parts_here(env: dict[str, str]) -> str | None:
+    """What keeps this machine in its networks, if it is in any."""
+    home = machine_home(env)
+    if not home.provisioned and not home.agents():
+        return None
+    from peerline.cli.up.report import here  # here: most machines are in no network, and it loads much of one
+
+    return here(env)
 
 
 def _who_is_here(others: list[dict[str, Any]]) -> str:

@@ -17,6 +17,28 @@ class Held(Exception):
         self.pid = pid
 
 
+def lock_holder(path: Path) -> int | None:
+    """Who holds the `FileLock` of this file; -1 if that cannot be told, None if nobody does."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return _noted(Path(f"{os.path.realpath(path)}-holder")) or -1
+    finally:
+        os.close(file)
+    return None
+
+
+def _noted(note: Path) -> int | None:
+    try:
+        return int(note.read_text())
+    except (OSError, ValueError):
+        return None
+
+
 class FileLock:
     """Held from construction to `release`. The lock is on the inode, so links and bind mounts lead to the same one.
 
@@ -33,7 +55,7 @@ class FileLock:
         except OSError as error:
             os.close(self._file)
             if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
-                raise Held(path, self._holder()) from None
+                raise Held(path, _noted(self._note)) from None
             raise
         note = os.open(self._note, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
         try:
@@ -42,12 +64,6 @@ class FileLock:
             pass  # a full disk must not keep the hub from starting: the lock itself is held
         finally:
             os.close(note)
-
-    def _holder(self) -> int | None:
-        try:
-            return int(self._note.read_text())
-        except (OSError, ValueError):
-            return None
 
     def release(self) -> None:
         """Never unlinks: a waiter would then lock a file that nobody else sees."""

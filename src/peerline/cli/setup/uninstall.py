@@ -19,6 +19,8 @@ from peerline.cli.setup.command import root
 from peerline.cli.setup.record import Manifest, emptied
 from peerline.cli.setup.removing import removed
 from peerline.cli.setup.report import Report, told
+from peerline.cli.up.login import installed, login, remove
+from peerline.cli.up.record import Record
 
 # What kxm keeps in its state folder; anything else there is somebody else's and stays.
 OURS: Final = (
@@ -32,6 +34,7 @@ OURS: Final = (
     "logs",
     "sessions",
     "setup.json*",
+    "supervisor.*",
 )
 
 
@@ -43,30 +46,50 @@ def uninstall(person: Person, purge: bool, dry_run: bool) -> int:
     """Remove every line that setup wrote into the clients' files, and its backups."""
     place = root(person.env)
     manifest = Manifest(place)
+    at_login = _at_login(person.env, dry_run=dry_run)
     reports = removed(manifest, {record.client for record in manifest.files}, dry_run=dry_run)
     if purge:
-        return _purge(person, place, manifest, reports, dry_run=dry_run)
+        return _purge(person, place, manifest, reports, at_login, dry_run=dry_run)
     if not manifest.files and not dry_run:
         manifest.remove()
-    last = [] if reports else ["Setup has written nothing; nothing to remove."]
+    last = at_login or ([] if reports else ["Setup has written nothing; nothing to remove."])
     if place.is_dir() and not dry_run:
         last.append(f"The hub's messages stay in {place}; `peerline uninstall --purge` removes them.")
     last += ["Nothing was removed."] if dry_run else ["The program itself goes with: uv tool uninstall peerline"]
     return told(person.voice, reports, person.env, last, purged=False, dryRun=dry_run)
 
 
-def _purge(person: Person, place: Path, manifest: Manifest, reports: list[Report], *, dry_run: bool) -> int:
+def _at_login(env: Mapping[str, str], *, dry_run: bool) -> list[str]:
+    """The unit of `peerline up --at-login`."""
+    file = installed(env)
+    if file is None:
+        return []
     if dry_run:
-        found = holder(place)
-        last = [f"would stop the hub (process {found.pid})"] if found else []
+        return [f"would remove {file}, by which everything starts at login"]
+    remove(login(env))
+    return [f"{file} is removed: nothing starts at login any more."]
+
+
+def _purge(
+    person: Person, place: Path, manifest: Manifest, reports: list[Report], at_login: list[str], *, dry_run: bool
+) -> int:
+    if dry_run:
+        found, supervisor = holder(place), Record(person.env).pid
+        last = [*at_login, *([f"would stop the supervisor (process {supervisor})"] if supervisor else [])]
+        last += [f"would stop the hub (process {found.pid})"] if found else []
         last += [f"would remove {path}" for path in _state(place)]
         return told(person.voice, reports, person.env, [*last, "Nothing was removed."], purged=False, dryRun=True)
     if manifest.files:
-        last = [f"{place} was kept, since it knows what is still to be removed; put it right and run this again."]
+        last = [
+            *at_login,
+            f"{place} was kept, since it knows what is still to be removed; put it right and run this again.",
+        ]
         return told(person.voice, reports, person.env, last, purged=False, dryRun=False)
+    supervisor = Record(person.env).end()
     stopped = _stopped(person, place)
     living = _sessions(place)
-    last = [f"The hub has stopped (process {stopped})."] if stopped else []
+    last = [*at_login, *([f"What `peerline up` kept has stopped (process {supervisor})."] if supervisor else [])]
+    last += [f"The hub has stopped (process {stopped})."] if stopped else []
     last.append(_removed(place, manifest.folders, person.env))
     if living:
         last.append(

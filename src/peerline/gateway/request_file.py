@@ -97,7 +97,7 @@ def read_request(data: bytes) -> Request:
         room=value["room"],
         body=value["body"],
         queued_at=value["queuedAt"],
-        needs=value.get("needs") or "agent",
+        needs="agent" if value.get("needs") is None else value["needs"],
         to=value.get("to"),
         network=value.get("network"),
     )

@@ -20,13 +20,14 @@ LOOK_S: Final = 0.2
 def ask(desk: Desk) -> int:
     call, place, key = desk.call, made_place(desk), project_key(desk)
     folder = call.text("--project-dir") or str(Path.cwd())
+    needs = call.text("--needs")
     request = Request(
         session=call.text("--session") or Path(folder).name[:60] or "session",
         reply_key=key,
         room=call.words["ROOM"],
         body=desk.body(),
         queued_at="",
-        needs=call.text("--needs") or "agent",
+        needs="agent" if needs is None else needs,
         to=call.text("--to"),
         network=call.text("--network"),
     )

@@ -18,7 +18,8 @@ def ask(desk: Desk) -> int:
 
 def _send(desk: Desk, kind: str, needs: str) -> int:
     call, room = desk.call, desk.call.words["ROOM"]
-    needs = call.text("--needs") or needs
+    said = call.text("--needs")
+    needs = needs if said is None else said  # an empty one is refused like any that nobody knows
     draft = {
         "body": desk.body(),
         "kind": call.text("--kind") or kind,

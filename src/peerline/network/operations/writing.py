@@ -39,7 +39,7 @@ def send(session: Session, params: Params) -> Any:
         room=text(params, "room"),
         body=_body(given),
         kind=text_or_none(given, "kind") or "msg",
-        needs=text_or_none(given, "needs") or "none",
+        needs=_said(text_or_none(given, "needs"), "none"),
         priority=text_or_none(given, "priority") or "normal",
         mentions=texts(given, "mentions"),
         tags=texts(given, "tags"),
@@ -130,6 +130,11 @@ _WHY = {
     Outlook.MISSES: "its card does not list the room",
     Outlook.UNKNOWN: "not in this machine's copy of the roster — either new, or the id is wrong",
 }
+
+
+def _said(need: str | None, otherwise: str) -> str:
+    """An empty need is one that nobody knows, not none."""
+    return otherwise if need is None else need
 
 
 def _body(given: Params) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from peerline.cli.at_terminal import AGENT_SHELLS, opened_by
-from peerline.cli.waiting_count import waiting_for_me
+from peerline.cli.waiting_briefly import waiting_for_me
 from tests.cli.komnet.conftest import Machine, machine
 from tests.cli.person_shell import Shell
 from tests.cli.terminal import at_terminal

@@ -60,7 +60,9 @@ def test_a_request_file_becomes_one_attributed_question_in_the_room(here: Stage)
     assert json.loads(here.place.routes.read_text())["pending"][0]["thread"] == post.thread
 
 
-@pytest.mark.requirement("RELAY-REPLY-FILE", "RELAY-TRUST-DATA", "RELAY-ROUTE-THREAD", "RELAY-UNREACHABLE-IS-NORMAL")
+@pytest.mark.requirement(
+    "RELAY-REPLY-FILE", "RELAY-REPLY-FILE-TOLD", "RELAY-TRUST-DATA", "RELAY-ROUTE-THREAD", "RELAY-UNREACHABLE-IS-NORMAL"
+)
 def test_an_answer_reaches_the_session_that_asked_as_a_fenced_file_when_it_cannot_be_pushed(here: Stage) -> None:
     stem, relay = here.ask(), here.relay()
     relay.step()
@@ -70,6 +72,7 @@ def test_an_answer_reaches_the_session_that_asked_as_a_fenced_file_when_it_canno
     assert (waiting.id, waiting.room, waiting.sender) == (answer, "build", "bob")
     assert unrender(here.box().read(waiting.file)) == "yes, since monday"
     relay.step()
+    assert [id for id, _ in here.told] == [answer]
     assert here.result(stem)["state"] == "answered"
     assert json.loads(here.place.routes.read_text())["pending"] == []
 

@@ -11,7 +11,7 @@ from peerline.cli.hot_session import Lost, Session, record
 from peerline.cli.person_body import body
 from peerline.cli.person_self import Message, Person, inbox, named, sent, waiting
 from peerline.cli.person_voice import Voice, age, fenced, left, moment, summary, who
-from peerline.cli.waiting_count import waiting_for_me
+from peerline.cli.waiting_briefly import waiting_for_me
 from peerline.core.fence import visible
 from peerline.core.text import trim
 from peerline.core.ulid import is_ulid

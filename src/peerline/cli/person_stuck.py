@@ -1,25 +1,31 @@
 """What stands still for a person, and what is under way: one line each, with the cause and the next step."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from peerline.cli.hot_address import escaped
 from peerline.cli.hot_output import Failure
 from peerline.cli.hot_session import Session
 from peerline.cli.person_self import Message, sent, waiting
 from peerline.cli.person_voice import Voice, age, left, moment, summary, who
+from peerline.cli.waiting_briefly import waiting_here
 from peerline.core.fence import visible
+
+if TYPE_CHECKING:
+    from peerline.cli.waiting import Waiting
 
 LOOKED_AT: Final = 50
 UNREAD: Final = 20
 LAPSED_S: Final = 86_400
+LISTED: Final = 10
 NOTHING: Final = "Nothing of yours stands still: nobody owes you an answer, and you owe none."
 
 Line = dict[str, Any]
 """`id` if there is a message, `between`, `since`, `cause`, `next`."""
 
 
-def stuck(voice: Voice, session: Session) -> int:
+def stuck(voice: Voice, session: Session, env: Mapping[str, str]) -> int:
     open_ = sent(session, "open", 1_000)
     looked_at = [(message, _trail(session, message)) for message in open_[:LOOKED_AT]]
     found = [_standing(message, trail) for message, trail in looked_at if trail.get("stuck", True)]
@@ -40,7 +46,26 @@ def stuck(voice: Voice, session: Session) -> int:
         lines += [*([""] if lines else []), "Under way, nothing to do:", *(_line(voice, each) for each in moving)]
     if more:
         lines.append(f"… and {more} more that you asked.")
-    return voice.done(lines or [NOTHING], standing=found, moving=moving, held=held, refused=refused, more=more)
+    networks = waiting_here(env)
+    lines += [_line(voice, _in_network(one)) for one in networks[:LISTED]]
+    if len(networks) > LISTED:
+        lines.append(f"… and {len(networks) - LISTED} more in the networks of this machine: peerline inbox --me")
+    waiting_there = [one.shape() for one in networks]
+    return voice.done(
+        lines or [NOTHING],
+        standing=found, moving=moving, held=held, refused=refused, more=more, networks=waiting_there,
+    )  # fmt: skip
+
+
+def _in_network(one: "Waiting") -> Line:
+    """Without a word of its text: who wrote it stands in what it is about."""
+    return {
+        "id": one.id,
+        "between": f"{one.sender} wrote in #{one.room} of {one.network}",
+        "since": age(one.at),
+        "cause": visible(one.reason, 200),
+        "next": f"Next: `{one.next}`",
+    }
 
 
 def sentence(text: str) -> str:

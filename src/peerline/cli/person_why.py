@@ -24,7 +24,7 @@ def why(person: Person, id: str | None) -> int:
     with person.session() as session:
         if id is not None:
             return _one(person, session, id)
-        return stuck(person.voice, session)
+        return stuck(person.voice, session, person.env)
 
 
 def _one(person: Person, session: Session, given: str) -> int:

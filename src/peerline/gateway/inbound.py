@@ -24,7 +24,7 @@ PERSON, HELD = "waits-for-person", "held"
 
 
 class Inbound:
-    """`tell` is told, once each, of what waits for the person: the item and why."""
+    """`tell` is told of what waits for the person, is held or became a file: the item and why."""
 
     def __init__(
         self,
@@ -160,7 +160,9 @@ class Inbound:
         except (OSError, ValueError) as error:
             self._say(f"relay-degraded reply={row.id} reason={error}")
             return
-        self._delivered(row, "filed", file=file.name, reason=f"filed, because {why.text}")
+        reason = f"filed, because {why.text}"
+        self._delivered(row, "filed", file=file.name, reason=reason)
+        self._tell(replace(row, state="filed"), reason)
 
     def _delivered(self, row: ItemRow, state: str, **values: Any) -> None:
         """It is with its session; what it answers is answered by the same step."""

@@ -96,3 +96,23 @@ def test_whatever_stands_in_a_header_a_notice_is_two_plain_lines(room: str, send
 def test_a_cut_text_says_so() -> None:
     assert plain("x" * 61, 60) == "x" * 59 + "…"
     assert plain(" a\n\tb  c ", 60) == "a b c"
+
+
+@pytest.mark.parametrize(
+    ("standing", "title", "urgent"),
+    [
+        (Reason.HELD, "bob-codex wrote: held, nobody here takes it", True),
+        (Reason.STRANDED, "bob-codex wrote: it could not be handed over", False),
+    ],
+)
+def test_what_the_gateway_could_not_place_is_told_whoever_is_near(standing: Reason, title: str, urgent: bool) -> None:
+    made = notice([replace(TO_ME, standing=standing)], ME, agent_near=True)
+    assert made is not None
+    assert (made.title, made.urgent) == (title, urgent)
+    assert made.body == f"komnet, room build. {ONE.id}: peerline inbox --me"
+
+
+def test_what_the_gateway_holds_is_counted_beside_what_needs_a_person() -> None:
+    made = notice([replace(ONE, standing=Reason.HELD), replace(ONE, needs="human")], ME, agent_near=True)
+    assert made is not None
+    assert made.body == "1 for a person, 1 held; in build. peerline inbox --me"

@@ -8,6 +8,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import pytest
 
 from peerline.network.notify import sinks
-from peerline.network.notify.notice import Arrival, Notice
+from peerline.network.notify.notice import Arrival, Notice, Reason
 from peerline.network.notify.notifier import Notifier
 from peerline.network.notify.settings import NotifySettings, Sink
 
@@ -231,3 +232,22 @@ def test_nobody_is_told_where_the_owner_wants_none_or_nothing_has_to_be(tmp_path
     assert told.tell([HUMAN], "ada-claude", NotifySettings(sinks=(Sink.NONE,)), agent_near=False) == []
     assert told.tell([], "ada-claude", NotifySettings(), agent_near=False) == []
     assert not (tmp_path / "inbox").exists()
+
+
+def test_one_thing_is_told_once_whoever_tells_it_and_its_next_standing_is_another(tmp_path: Path) -> None:
+    told = [notifier(tmp_path, {"PATH": str(tmp_path)}) for _ in range(2)]
+    wanted = NotifySettings(sinks=(Sink.FILE,))
+    for one in told:
+        one.tell([HUMAN], "ada-claude", wanted, agent_near=True)
+    assert (tmp_path / "NOTICE.md").read_text().count("\n- ") == 1
+    told[0].tell([replace(HUMAN, standing=Reason.HELD)], "ada-claude", wanted, agent_near=True)
+    assert (tmp_path / "NOTICE.md").read_text().count("\n- ") == 2
+
+
+def test_what_nobody_has_to_be_told_of_is_not_taken_for_told(tmp_path: Path) -> None:
+    mention = replace(HUMAN, needs="none", mentions=("ada-claude",))
+    told, wanted = notifier(tmp_path, {"PATH": str(tmp_path)}), NotifySettings(sinks=(Sink.FILE,))
+    told.tell([mention], "ada-claude", wanted, agent_near=True)
+    assert not (tmp_path / "NOTICE.md").exists()
+    told.tell([mention], "ada-claude", wanted, agent_near=False)
+    assert (tmp_path / "NOTICE.md").exists()

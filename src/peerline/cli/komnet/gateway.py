@@ -10,12 +10,13 @@ from typing import Any, Final
 
 from peerline.cli.hot_output import Failure, usage
 from peerline.cli.komnet.desk import Desk
+from peerline.cli.komnet.gateway_notice import STANDING, GatewayNotice
 from peerline.core.errors import Conflict
 from peerline.core.fence import visible
 from peerline.core.identifiers import room_id
 from peerline.database.lock import FileLock, Held
 from peerline.gateway import status as gateway_status
-from peerline.gateway.journal import ItemRow, Journal, TakenOver
+from peerline.gateway.journal import Journal, TakenOver
 from peerline.gateway.looks import Looks
 from peerline.gateway.place import GatewayPlace
 from peerline.gateway.relay import Relay
@@ -25,6 +26,7 @@ from peerline.gateway.sessions import NoSessions
 from peerline.network.config import load_config
 from peerline.network.direct import DirectCalls
 from peerline.network.engine import Engine
+from peerline.network.notify.notifier import Notifier
 
 HELD_BY_ANOTHER: Final = 3
 LOOK_S: Final = 2.0
@@ -91,6 +93,8 @@ def _relay(desk: Desk, place: GatewayPlace, ended: threading.Event, bell: thread
     def engines() -> dict[str, Engine]:
         return engines_of(desk, calls)
 
+    notifier = Notifier(desk.home.inbox, now=desk.now, environ=desk.env)
+    tell = GatewayNotice(desk.home, notifier, desk.line)
     with hub_sessions(desk.env, place, ring=bell.set, say=desk.line) as (sessions, hub):
         relay = Relay(
             place,
@@ -99,19 +103,21 @@ def _relay(desk: Desk, place: GatewayPlace, ended: threading.Event, bell: thread
             sessions or NoSessions(),
             now=desk.now,
             entropy=os.urandom,
-            tell=lambda row, why: desk.line(_held_line(row, why)),
+            tell=tell,
             say=desk.line,
         )
         relay.adopt()
         there = "yes" if hub is not None and hub.projects else "no"
         desk.line(f"relay-armed poll={int(LOOK_S * 1000)}ms hub={there} home={desk.home.folder}")
         looks = Looks(desk.home, direct=desk.direct, ring=bell.set)
+        tell.again(journal.read(lambda tx: tx.items(*STANDING)))
         try:
             _loop(desk, relay, looks, ended, bell)
         except TakenOver:
             raise taken_over() from None
         finally:
             looks.stop()
+            tell.close()
     journal.close()
 
 
@@ -129,12 +135,6 @@ def _loop(desk: Desk, relay: Relay, looks: Looks, ended: threading.Event, bell: 
         looks.follow({network: joined.remote for network, joined in load_config(desk.home).networks.items()})
         relay.step()
         bell.wait(LOOK_S)
-
-
-def _held_line(row: ItemRow, why: str) -> str:
-    return (
-        f"relay-{row.state} id={row.id} room={row.room} from={row.sender} needs={row.needs} reason={visible(why, 200)}"
-    )
 
 
 def status(desk: Desk) -> int:

@@ -7,6 +7,8 @@ from typing import Any, Final
 from peerline.cli.hot_output import usage
 from peerline.cli.komnet.desk import Desk
 from peerline.cli.komnet.gateway import made_place, project_key
+from peerline.cli.waiting_briefly import brief as waiting_brief
+from peerline.cli.waiting_briefly import waiting_here
 from peerline.gateway.place import GatewayPlace
 from peerline.gateway.reply_file import ReplyBox, ReplyName
 
@@ -38,13 +40,14 @@ def replies(desk: Desk) -> int:
 
 
 def _brief(desk: Desk) -> int:
-    """From the names of the files alone; silent where no gateway ever ran."""
+    """Of replies what their files' names say, of what waits for the person ids; silent where no gateway ever ran."""
     place = GatewayPlace(desk.home)
     found = ReplyBox(place.replies, project_key(desk)).waiting() if place.made else []
-    return desk.show(brief(found), [_shape(one) for one in found])
+    theirs = waiting_brief(waiting_here(desk.env)) if place.made else []
+    return desk.show([*theirs, *brief(found, BRIEF - sum(map(len, theirs)))], [_shape(one) for one in found])
 
 
-def brief(found: Sequence[ReplyName]) -> list[str]:
+def brief(found: Sequence[ReplyName], at_most: int = BRIEF) -> list[str]:
     """A line for each reply, as many as a session's start has room for."""
     if not found:
         return []
@@ -55,7 +58,7 @@ def brief(found: Sequence[ReplyName]) -> list[str]:
     for at, one in enumerate(found):
         line = f"  [{one.room}] from {one.sender} ({one.id})"
         size += len(line) + 1
-        if size > BRIEF:
+        if size > at_most:
             lines.append(f"  … and {len(found) - at} more")
             break
         lines.append(line)

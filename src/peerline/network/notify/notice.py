@@ -24,12 +24,14 @@ class Reason(StrEnum):
 
     HUMAN = "needs a person"
     BLOCKING = "blocks somebody"
+    HELD = "is held: nobody here takes it"
+    STRANDED = "could not be handed over"
     MENTION = "mentions you"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrival:
-    """What of a delivered post counts; `proven`: its sender is who it says."""
+    """What of a delivered post counts; `proven`: its sender is who it says; `standing`: what the gateway made of it."""
 
     id: str
     room: str
@@ -38,6 +40,12 @@ class Arrival:
     priority: str
     mentions: tuple[str, ...]
     proven: bool = True
+    standing: Reason | None = None
+
+    @property
+    def key(self) -> str:
+        """What tells one thing to be told from another."""
+        return f"{self.id} {self.standing.name.lower() if self.standing else 'arrived'}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +73,8 @@ def arrival(header: Mapping[str, Any], unproven: Collection[str] = ()) -> Arriva
 
 def reason(one: Arrival, me: str, *, agent_near: bool) -> Reason | None:
     """Why a person is told of it; None: the agents of this machine will see it."""
+    if one.standing is not None:
+        return one.standing
     if one.needs == Needs.HUMAN:
         return Reason.HUMAN
     if one.priority == Priority.BLOCKING:
@@ -77,21 +87,31 @@ def notice(arrived: Sequence[Arrival], me: str, *, agent_near: bool) -> Notice |
     told = [(one, why) for one in arrived if (why := reason(one, me, agent_near=agent_near))]
     if not told:
         return None
-    urgent = any(why is not Reason.MENTION for _, why in told)
+    urgent = any(why in _URGENT for _, why in told)
+    see = "komnet inbox" if all(one.standing is None for one, _ in told) else "peerline inbox --me"
     if len(told) == 1:
         (one, why), *_ = told
         proven = "" if one.proven else ", sender not proven"
-        title, body = f"{one.sender} {why}", f"komnet, room {one.room}{proven}. Read it: komnet inbox --id {one.id}"
+        which = f"Read it: {see} --id {one.id}" if one.standing is None else f"{one.id}: {see}"
+        title, body = f"{one.sender} {_ONE.get(why, why)}", f"komnet, room {one.room}{proven}. {which}"
     else:
         counts = Counter(why for _, why in told)
         rooms = list(dict.fromkeys(one.room for one, _ in told))
         title = f"komnet: {len(told)} messages for you"
         parts = [f"{counts[why]} {_MANY[why]}" for why in Reason if counts[why]]
-        body = f"{', '.join(parts)}; in {', '.join(rooms[:3])}{' and more' if len(rooms) > 3 else ''}. komnet inbox"
+        body = f"{', '.join(parts)}; in {', '.join(rooms[:3])}{' and more' if len(rooms) > 3 else ''}. {see}"
     return Notice(title=plain(title, TITLE), body=plain(body, BODY), urgent=urgent)
 
 
-_MANY: Final = {Reason.HUMAN: "for a person", Reason.BLOCKING: "blocking", Reason.MENTION: "with your name"}
+_URGENT: Final = frozenset((Reason.HUMAN, Reason.BLOCKING, Reason.HELD))
+_ONE: Final = {Reason.HELD: "wrote: held, nobody here takes it", Reason.STRANDED: "wrote: it could not be handed over"}
+_MANY: Final = {
+    Reason.HUMAN: "for a person",
+    Reason.BLOCKING: "blocking",
+    Reason.HELD: "held",
+    Reason.STRANDED: "not handed over",
+    Reason.MENTION: "with your name",
+}
 
 
 def plain(text: str, at_most: int) -> str:

@@ -7,11 +7,13 @@ from typing import Final, TextIO
 
 from peerline.core.ids import Millis
 from peerline.network.notify import sinks
-from peerline.network.notify.notice import Arrival, Notice, notice
+from peerline.network.notify.ledger import Ledger
+from peerline.network.notify.notice import Arrival, Notice, notice, reason
 from peerline.network.notify.settings import NotifySettings, Sink
 from peerline.wire.instants import instant
 
 FILE_NAME: Final = "NOTICE.md"
+LEDGER_NAME: Final = ".told"
 
 
 class Notifier:
@@ -26,12 +28,20 @@ class Notifier:
         stream: TextIO | None = None,
         platform: str = sys.platform,
     ) -> None:
+        self._ledger = Ledger(inbox / LEDGER_NAME)
         self._file, self._now, self._environ = inbox / FILE_NAME, now, environ
         self._stream, self._platform = stream if stream is not None else sys.stderr, platform
 
     def tell(self, arrived: Sequence[Arrival], me: str, settings: NotifySettings, *, agent_near: bool) -> list[str]:
-        """Tell of what one look brought, if anybody has to be told; the lines that come back are for the log."""
-        made = notice(arrived, me, agent_near=agent_near)
+        """Tell of what one look brought, if anybody has to be told and was not yet, by whichever process.
+
+        The lines that come back are for the log.
+        """
+        if set(settings.sinks) <= {Sink.NONE}:
+            return []
+        wanted = [one for one in arrived if reason(one, me, agent_near=agent_near) is not None]
+        new = self._ledger.new([one.key for one in wanted])
+        made = notice([one for one in wanted if one.key in new], me, agent_near=agent_near)
         return list(self._told(made, settings)) if made else []
 
     def _told(self, made: Notice, settings: NotifySettings) -> Iterator[str]:

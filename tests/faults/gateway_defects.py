@@ -48,7 +48,7 @@ def filed_and_pushed() -> None:
     """A file as well, to be on the safe side."""
     hand_over = Inbound._hand_over
 
-    def both(self: Inbound, row: ItemRow, item: Any) -> str:
+    def both(self: Inbound, row: ItemRow, item: Any) -> tuple[str, bool]:
         pushed = hand_over(self, row, item)
         self._file(
             replace(row, reply_key=row.reply_key or "458696773"), self.text(item), Unreachable("to be on the safe side")

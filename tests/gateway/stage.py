@@ -45,6 +45,9 @@ class Hub:
     def standing(self, hub_message: str) -> Standing:
         return self.stands.get(hub_message, "waiting")
 
+    def answer(self, hub_message: str) -> str | None:
+        return None
+
     def asked(self) -> list[Asked]:
         return []
 

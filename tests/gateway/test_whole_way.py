@@ -141,6 +141,31 @@ def test_a_secret_comes_back_as_a_refusal_and_a_killed_gateway_goes_on_where_it_
     assert len([one for one in bob.komnet("read", "build") if "relay" in one["tags"]]) == 1
 
 
+@pytest.mark.requirement("RELAY-ROUTE-ROOM", "RELAY-TRUST-ATTRIBUTION")
+def test_an_agent_that_serves_a_room_replies_as_on_the_hub_and_the_other_machine_has_its_answer(
+    alice: User, bob: User, gateway: list[Gateway]
+) -> None:
+    gateway[0].line("relay-armed")
+    alice.komnet("gateway", "subscribe", "backend-2e", "build", "--default")
+    question = bob.komnet("ask", "build", "Which branch?", "--mention", "alice")
+    request = _inbox(alice)
+    assert request["content"].split("\n")[0] == INTRODUCTION
+    alice.peer("reply", request["id"], "main, since Monday")
+    gateway[0].line("relay-answer")
+    answer = _arrives(bob)
+    assert (answer["kind"], answer["thread"]) == ("answer", question.get("thread") or question["message"]["thread"])
+    assert answer["body"] == "main, since Monday\n\n— relayed for local session backend-2e by the komnet gateway\n"
+
+
+def _inbox(user: User) -> Any:
+    """The one request on the hub; the gateway is bringing it."""
+    for _ in range(200):
+        found = user.peer("inbox")["messages"]
+        if found:
+            return found[0]
+    raise AssertionError("nothing came")
+
+
 def _arrives(user: User) -> Any:
     """The one question in the inbox; each look asks the remote anew, and the gateway is on its way."""
     for _ in range(60):

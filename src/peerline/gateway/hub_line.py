@@ -21,6 +21,7 @@ from peerline.gateway.sessions import Away
 LOOK_S: Final = 2.0
 LOCAL_S: Final = 5.0
 SETTLED_S: Final = 10.0
+REPLIES_HEARD: Final = 1_000
 PURPOSE: Final = "relays between this project and the rooms of the network"
 
 T = TypeVar("T")
@@ -56,6 +57,7 @@ class HubLine:
         self._tried: dict[str, asyncio.Event] = {}
         self._said: dict[str, str] = {}
         self._waiting: dict[str, Message] = {}
+        self._replied: set[str] = set()
         self._settled = threading.Event()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="gateway hub", daemon=True)
@@ -81,6 +83,12 @@ class HubLine:
     def waiting(self) -> list[Message]:
         """Requests to the gateway that it has not taken, in the order of arrival."""
         return list(self._waiting.values())
+
+    def replied(self, message_id: str) -> bool:
+        """Whether a reply to something of ours came and was not asked for yet; a hint, which a restart forgets."""
+        heard = message_id in self._replied
+        self._replied.discard(message_id)
+        return heard
 
     def settled(self, message_id: str) -> None:
         """It waits no more."""
@@ -175,6 +183,10 @@ class HubLine:
     def _happened(self, event: Event) -> None:
         if event.type == "message" and event.message is not None:
             self._waiting[event.message.id] = event.message
+        elif event.type == "reply" and event.message_id is not None:
+            if len(self._replied) >= REPLIES_HEARD:
+                self._replied.clear()
+            self._replied.add(event.message_id)
         elif event.type in ("cancelled", "expired") and event.message_id is not None:
             self._waiting.pop(event.message_id, None)
         else:

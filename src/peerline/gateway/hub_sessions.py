@@ -22,7 +22,7 @@ from peerline.core.errors import (
 from peerline.core.fence import unrender
 from peerline.core.text import lower
 from peerline.gateway.hub_line import HubLine
-from peerline.gateway.sessions import Asked, Away, Standing, Uncertain, Unreachable
+from peerline.gateway.sessions import Asked, Away, Standing, Unanswered, Uncertain, Unreachable
 
 CONFIRMS: Final = frozenset(("in turn", "read", "outcome read"))
 PASSING: Final = (OutcomeUnknown, HubFailed, InvalidAnswer, TooMany, Unavailable)
@@ -75,9 +75,7 @@ class HubSessions:
         return answered
 
     def standing(self, hub_message: str) -> Standing:
-        now = self._elapsed()
-        first, due = self._looks.get(hub_message, (now, now))
-        if now < due:
+        if not self._due(hub_message):
             return "waiting"
         try:
             trail = self._as_its_gateway(lambda hub: hub.trail(hub_message))
@@ -87,11 +85,33 @@ class HubSessions:
             raise Away(error.text) from None
         else:
             found = _standing(trail)
-        if found == "waiting":
-            self._looks[hub_message] = (first, now + min(60.0, (now - first) / 10))
-        else:
-            self._looks.pop(hub_message, None)
+        self._looked(hub_message, again=found == "waiting")
         return found
+
+    def answer(self, hub_message: str) -> str | None:
+        look = f"answer {hub_message}"
+        if not (self._line.replied(hub_message) or self._due(look)):
+            return None
+        try:
+            message = self._as_its_gateway(lambda hub: hub.get(hub_message))
+        except MessageNotFound:
+            raise Unanswered("the hub has it no more") from None
+        except PeerlineError as error:
+            raise Away(error.text) from None
+        self._looked(look, again=not message.final)
+        if message.final and message.reply is None:
+            raise Unanswered(f"it is {message.status}")
+        return message.reply.content if message.reply is not None else None
+
+    def _due(self, look: str) -> bool:
+        now = self._elapsed()
+        return now >= self._looks.get(look, (now, now))[1]
+
+    def _looked(self, look: str, *, again: bool) -> None:
+        now = self._elapsed()
+        first, _ = self._looks.pop(look, (now, now))
+        if again:
+            self._looks[look] = (first, now + min(60.0, (now - first) / 10))
 
     def asked(self) -> list[Asked]:
         return [

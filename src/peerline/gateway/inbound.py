@@ -9,8 +9,9 @@ from peerline.core.fence import NONCE_BYTES, cut, render
 from peerline.core.ids import Entropy, Millis
 from peerline.core.limits import CONTENT
 from peerline.core.post import Post
-from peerline.core.routing import Asker, Hold, Route, ToAsker, ToPerson, route
+from peerline.core.routing import FOR_AGENTS, Asker, Hold, Route, ToAsker, ToPerson, route
 from peerline.core.text import utf16_length
+from peerline.gateway.answers import expects_answer
 from peerline.gateway.journal import ItemRow, Journal, JournalTx
 from peerline.gateway.place import GatewayPlace
 from peerline.gateway.reply_file import ReplyBox
@@ -116,7 +117,7 @@ class Inbound:
         if item is None:
             return
         try:
-            hub_message = self._hand_over(row, item)
+            hub_message, answered = self._hand_over(row, item)
         except Unreachable as why:
             asked_by_hub = row.project is not None and row.reply_key is None
             if isinstance(why, Away) and (row.state == "pushing" or asked_by_hub):
@@ -127,10 +128,11 @@ class Inbound:
         except Uncertain as why:
             self._say(f"relay-degraded push={row.id} reason={why.code}")
             return  # the same push again, with the next pass
-        self._delivered(row, "pushed", hub_message=hub_message)
+        self._delivered(row, "pushed", answered=answered, hub_message=hub_message)
 
-    def _hand_over(self, row: ItemRow, item: InboxItem) -> str:
-        """To the session: as the reply of the hub's message that asked, else as a message of its own.
+    def _hand_over(self, row: ItemRow, item: InboxItem) -> tuple[str, bool]:
+        """To the session: as the reply of the hub's message that asked, else as a message of its own, which may be
+        answered then.
 
         Raises: Unreachable, Uncertain
         """
@@ -139,7 +141,7 @@ class Inbound:
         if asked is not None and asked.hub_message is not None:
             self._set(row, "pushing")
             try:
-                return self._sessions.reply(asked.hub_message, self.text(item))
+                return self._sessions.reply(asked.hub_message, self.text(item)), False
             except Away:
                 raise
             except Unreachable:
@@ -148,7 +150,9 @@ class Inbound:
         self._sessions.find(session, row.project)
         self._set(row, "pushing")
         key = f"{row.network}:{row.id}"
-        return self._sessions.push(session, row.project, self.text(item, late=late), key=key, thread=row.thread)
+        answered = row.needs in FOR_AGENTS and expects_answer(item.post)
+        text = fenced(item, self._entropy, late=late, answered=answered)
+        return self._sessions.push(session, row.project, text, key=key, thread=row.thread), answered
 
     def _file(self, row: ItemRow, text: str, why: Unreachable) -> None:
         """A push that failed becomes a file, never both; without a reply key there is nobody to file it for."""
@@ -164,11 +168,15 @@ class Inbound:
         self._delivered(row, "filed", file=file.name, reason=reason)
         self._tell(replace(row, state="filed"), reason)
 
-    def _delivered(self, row: ItemRow, state: str, **values: Any) -> None:
+    def _delivered(self, row: ItemRow, state: str, *, answered: bool = False, **values: Any) -> None:
         """It is with its session; what it answers is answered by the same step."""
 
         def work(tx: JournalTx) -> None:
             tx.set_item(row.network, row.id, state=state, changed_at=self._now(), **values)
+            if answered:
+                facts = {"room": row.room, "thread": row.thread, "sender": row.sender, "project": row.project}
+                facts |= {"session": row.session, "hub_message": values["hub_message"]}
+                tx.add_answer(row.network, row.id, at=self._now(), changed_at=self._now(), **facts)
             if row.answers is not None:
                 tx.set_request(row.answers, state="answered", told=0)
 
@@ -209,9 +217,9 @@ class Inbound:
         )
 
 
-def fenced(item: InboxItem, entropy: Entropy, *, late: bool = False) -> str:
+def fenced(item: InboxItem, entropy: Entropy, *, late: bool = False, answered: bool = False) -> str:
     """The post as a local session gets it: data in a fence, with its origin and how that was proved; it fits into
-    one message of the hub."""
+    one message of the hub. `answered`: what the session replies becomes the answer in the room."""
     post = item.post
     origin = {
         "from": post.sender,
@@ -222,6 +230,8 @@ def fenced(item: InboxItem, entropy: Entropy, *, late: bool = False) -> str:
     }
     if late:
         origin["late"] = "yes, the request that it answers is final"
+    if answered:
+        origin["your reply"] = f"becomes the answer in room {post.room}"
     body, nonce = post.body.rstrip("\n"), entropy(NONCE_BYTES)
     text, units = render(body, origin, nonce), utf16_length(body)
     while (length := utf16_length(text)) > CONTENT:

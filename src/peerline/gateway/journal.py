@@ -3,6 +3,7 @@
 request:  claimed → sending(post id) → sent(thread) → answered | refused(code) | expired
 item:     arrived → routed → pushing → pushed(hub message) | filed(path) → confirmed → drained
                   → waits-for-person | held(reason)
+answer:   waiting → sending(post id) → sent | correcting | refused(code) | over
 """
 
 from collections.abc import Callable
@@ -50,6 +51,21 @@ SCHEMAS: Final = (
     ),
     Migration(2, ("ALTER TABLE request ADD COLUMN until INTEGER",)),
     Migration(3, ("CREATE TABLE holder (number INTEGER NOT NULL)", "INSERT INTO holder VALUES (0)")),
+    Migration(
+        4,
+        (
+            """
+            CREATE TABLE answer (
+                network TEXT NOT NULL, item TEXT NOT NULL, room TEXT NOT NULL, thread TEXT NOT NULL,
+                sender TEXT NOT NULL, session TEXT NOT NULL, project TEXT, hub_message TEXT NOT NULL,
+                state TEXT NOT NULL, post TEXT, code TEXT, detail TEXT, digest TEXT, tries INTEGER NOT NULL DEFAULT 0,
+                told INTEGER NOT NULL DEFAULT 1, at INTEGER NOT NULL, changed_at INTEGER NOT NULL,
+                PRIMARY KEY (network, item)
+            ) WITHOUT ROWID
+            """,
+            "CREATE INDEX answer_open ON answer (network, state) WHERE state NOT IN ('sent', 'over')",
+        ),
+    ),
 )
 WAITED_MS: Final = 86_400_000  # a thread that a file opened is waited for so long
 
@@ -103,9 +119,33 @@ class ItemRow:
     changed_at: Millis
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerRow:
+    """What a session that an item was pushed to says to it; `post`: our own, once it has an id."""
+
+    network: str
+    item: str
+    room: str
+    thread: str
+    sender: str
+    session: str
+    project: str | None
+    hub_message: str
+    state: str
+    post: str | None
+    code: str | None
+    detail: str | None
+    tries: int
+    at: Millis
+
+
 _REQUEST: Final = (
     "SELECT stem, network, room, session, reply_key, project, hub_message, asked_agent, needs, summary, state, post,"
     " thread, code, detail, at, until, told FROM request "
+)
+_ANSWER: Final = (
+    "SELECT network, item, room, thread, sender, session, project, hub_message, state, post, code, detail, tries, at"
+    " FROM answer "
 )
 _ITEM: Final = (
     "SELECT network, id, seq, room, sender, thread, needs, state, rule, session, reply_key, project, answers,"
@@ -157,6 +197,8 @@ class JournalTx:
         """Whether the very text was refused when another session brought it."""
         row = self._sql.row(
             "SELECT 1 FROM request WHERE digest = :digest AND session <> :session AND state = 'refused'"
+            " AND code IN ('SECRET_DETECTED', 'REFUSED_BEFORE')"
+            " UNION ALL SELECT 1 FROM answer WHERE digest = :digest AND session <> :session"
             " AND code IN ('SECRET_DETECTED', 'REFUSED_BEFORE')",
             digest=digest,
             session=session,
@@ -232,6 +274,44 @@ class JournalTx:
     def next_holder(self) -> int:
         self._sql.run("UPDATE holder SET number = number + 1")
         return self.holder()
+
+    # Answers
+
+    def add_answer(self, network: str, item: str, **values: Any) -> bool:
+        """What was pushed may be replied to; False: it is known already."""
+        names = ", ".join(values)
+        places = ", ".join(f":{name}" for name in values)
+        return bool(
+            self._sql.run(
+                f"INSERT OR IGNORE INTO answer (network, item, state, {names})"  # noqa: S608
+                f" VALUES (:network, :item, 'waiting', {places})",
+                network=network,
+                item=item,
+                **values,
+            )
+        )
+
+    def set_answer(self, network: str, item: str, **values: Any) -> None:
+        members = ", ".join(f"{name} = :{name}" for name in values)
+        self._sql.run(
+            f"UPDATE answer SET {members} WHERE network = :network AND item = :item",  # noqa: S608
+            network=network,
+            item=item,
+            **values,
+        )
+
+    def answers(self, network: str, *states: str) -> list[AnswerRow]:
+        where = "WHERE network = :network AND state = :state ORDER BY at, item"
+        return [row for state in states for row in self._answers(where, network=network, state=state)]
+
+    def untold_refusals(self, network: str) -> list[AnswerRow]:
+        """Those that were refused and whose session does not know it yet."""
+        where = "WHERE network = :network AND state IN ('correcting', 'refused') AND told = 0 ORDER BY at, item"
+        return self._answers(where, network=network)
+
+    def _answers(self, where: str, **values: Any) -> list[AnswerRow]:
+        names = AnswerRow.__dataclass_fields__
+        return [AnswerRow(**dict(zip(names, row, strict=True))) for row in self._sql.rows(_ANSWER + where, **values)]
 
     # Routes
 

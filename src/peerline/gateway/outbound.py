@@ -1,6 +1,5 @@
 """From a local session into a room: claimed, sent once, its result told (design/gateway.md)."""
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -11,6 +10,7 @@ from peerline.core.fence import visible
 from peerline.core.identifiers import EVERYONE
 from peerline.core.ids import Millis
 from peerline.core.post import PostDraft, draft
+from peerline.gateway.attribution import RELAY_TAG, RefusedBefore, attributed, digest_of
 from peerline.gateway.claims import claim, request_files
 from peerline.gateway.hub_requests import HubRequests
 from peerline.gateway.journal import Journal, JournalTx, RequestRow
@@ -19,7 +19,6 @@ from peerline.gateway.request_file import WISH, Request, UnreadableRequest, is_j
 from peerline.gateway.sessions import Sessions
 from peerline.network.engine import Engine
 
-RELAY_TAG: Final = "relay"
 SUMMARY: Final = 120
 NAME_SHOWN: Final = 255
 SETTLED_MS: Final = 60_000  # a file that is no JSON for so long will not become one
@@ -39,17 +38,6 @@ class NotWhole(Unavailable):
     """A session may be in the middle of writing the file."""
 
     code = "NOT_WHOLE_YET"
-
-
-class RefusedBefore(PeerlineError):
-    """The same words were refused to another session: they do not go out by way of this one."""
-
-    code = "REFUSED_BEFORE"
-
-
-def attributed(body: str, session: str) -> str:
-    """The words as they go out: the other end is told that a session behind a gateway speaks."""
-    return f"{body.rstrip()}\n\n— relayed for local session {session} by the komnet gateway"
 
 
 def post_of(request: Request) -> PostDraft:
@@ -187,12 +175,9 @@ class Outbound:
             )
 
     def _require_own_words(self, request: Request) -> None:
-        digest = _digest(request.body)
+        digest = digest_of(request.body)
         if self._journal.read(lambda tx: tx.refused_before(digest, request.session)):
-            raise RefusedBefore(
-                "these words were refused when another session asked for them, so they are not sent by way of this "
-                "one; the person of this machine can send them in their own name"
-            )
+            raise RefusedBefore
 
     def _arrived(self, row: RequestRow) -> bool:
         """Whether the remote has the post."""
@@ -245,10 +230,5 @@ def _facts(request: Request) -> dict[str, Any]:
         "asked_agent": request.to,
         "needs": request.needs,
         "summary": first[:SUMMARY],
-        "digest": _digest(request.body),
+        "digest": digest_of(request.body),
     }
-
-
-def _digest(body: str) -> str:
-    """What tells the same words apart from others, whatever their blanks."""
-    return hashlib.sha256(" ".join(body.split()).encode("utf-8", "replace")).hexdigest()

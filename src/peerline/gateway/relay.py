@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from peerline.core.errors import PeerlineError
 from peerline.core.ids import Entropy, Millis
+from peerline.gateway.answers import Answers
 from peerline.gateway.inbound import Inbound
 from peerline.gateway.journal import WAITED_MS, ItemRow, Journal, RequestRow
 from peerline.gateway.outbound import Outbound
@@ -32,6 +33,7 @@ class Relay:
         self._place, self._journal, self._engines, self._now, self._say = place, journal, engines, now, say
         self._outbound = Outbound(place, journal, self._engine, sessions, now=now, say=say)
         self._inbound = Inbound(place, journal, sessions, now=now, entropy=entropy, tell=tell, say=say)
+        self._answers = Answers(journal, sessions, now=now, say=say)
         self._written: RoutesFile | None = None
 
     def adopt(self) -> None:
@@ -55,6 +57,7 @@ class Relay:
         for network, engine in self._engines().items():
             try:
                 self._inbound.step(network, engine)
+                self._answers.step(network, engine)
             except PeerlineError as error:
                 self._say(f"relay-degraded network={network} reason={error.code}")
         self._expire()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from peerline.core.errors import Unavailable
+from peerline.core.errors import Conflict, Unavailable
 from peerline.core.ids import Millis
 
 Standing = Literal["waiting", "confirmed", "gone"]
@@ -26,6 +26,12 @@ class Uncertain(Unavailable):
     """Whether the push arrived is not known; the same push again settles it, a file might say it twice."""
 
     code = "PUSH_UNCERTAIN"
+
+
+class Unanswered(Conflict):
+    """What was pushed is final, and nobody replied to it."""
+
+    code = "UNANSWERED"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +77,13 @@ class Sessions(Protocol):
             Unreachable: the hub can't be asked now.
         """
 
+    def answer(self, hub_message: str) -> str | None:
+        """What the session replied to what was pushed to it; None: nothing yet.
+
+        Raises:
+            Unanswered, Unreachable
+        """
+
     def asked(self) -> Sequence[Asked]:
         """What sessions want said in rooms and nobody has taken yet, in the order of arrival."""
 
@@ -101,6 +114,9 @@ class NoSessions:
         raise Away("no hub runs here")
 
     def standing(self, hub_message: str) -> Standing:
+        raise Away("no hub runs here")
+
+    def answer(self, hub_message: str) -> str | None:
         raise Away("no hub runs here")
 
     def asked(self) -> Sequence[Asked]:

@@ -64,6 +64,11 @@ class Engine:
     def close(self) -> None:
         self._clone.close()
 
+    @property
+    def agent(self) -> str:
+        """Who this machine is in the network."""
+        return self._clone.identity.agent
+
     # The remote
 
     def initialise(self, *, wait_lock: float = 30.0) -> bool:

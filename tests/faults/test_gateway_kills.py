@@ -44,7 +44,7 @@ def test_a_few_kills_send_once_and_deliver_once(campaign: GatewayCampaign, say: 
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1_800)
 @pytest.mark.requirement("RELAY-TRUST-NO-DRAIN", "RELAY-TRUST-DRAIN-AFTER", "RELAY-REPLY-FILE-OR-PUSH")
 def test_fifty_kills_after_every_step_send_once_and_deliver_once(
     campaign: GatewayCampaign, say: Callable[[str], None]

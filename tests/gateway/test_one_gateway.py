@@ -145,6 +145,9 @@ def test_what_an_earlier_gateway_would_still_write_is_refused_and_changes_nothin
     with pytest.raises(TakenOver):
         first.write(lambda tx: tx.set_request("one", state="refused"))
     second.write(lambda tx: tx.set_request("one", summary="seen"))
+    with pytest.raises(TakenOver):
+        first.require_place()
+    second.require_place()
     person.write(lambda tx: tx.subscribe("ops", "build", default=False))
     row = second.read(lambda tx: tx.request("one"))
     assert row is not None

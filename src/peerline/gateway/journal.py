@@ -256,6 +256,19 @@ class JournalTx:
     def item(self, id: str) -> ItemRow | None:
         return next(iter(self._items("WHERE id = :id LIMIT 1", id=id)), None)
 
+    def answer_to(self, stem: str) -> ItemRow | None:
+        """The item that was handed over as the first answer to a request."""
+        return next(
+            iter(
+                self._items(
+                    "WHERE thread = (SELECT thread FROM request WHERE stem = :stem)"
+                    " AND (file IS NOT NULL OR hub_message IS NOT NULL) ORDER BY answers IS NULL, at, id LIMIT 1",
+                    stem=stem,
+                )
+            ),
+            None,
+        )
+
     def items(self, *states: str) -> list[ItemRow]:
         if not states:
             return self._items("WHERE state NOT IN ('drained', 'gone') ORDER BY at, id")
@@ -376,6 +389,10 @@ class Journal:
     def hold(self) -> None:
         """Be the gateway from now on: what an earlier one, paused or without its lock, would still write is refused."""
         self._number = self._file.write(lambda tx: tx.next_holder())
+
+    def require_place(self) -> None:
+        """Raises: TakenOver."""
+        self._file.read(lambda tx: self._held(tx, lambda _: None))
 
     def write(self, work: Callable[[JournalTx], T], step: str = "") -> T:
         """Durable when this returns; `step` names it.

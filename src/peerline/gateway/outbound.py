@@ -139,7 +139,8 @@ class Outbound:
             self._say(f"relay-degraded request={row.stem} reason={error.code}")
             return  # tried again with the next pass
         except PeerlineError as error:
-            self._note(row, "refused", code=error.code, detail=error.text, post=None, told=0)
+            # Its first line may be what was refused for: it is kept nowhere.
+            self._note(row, "refused", code=error.code, detail=error.text, post=None, summary=None, told=0)
             return
         self._note(row, "sent", thread=sent.post.thread, detail=sent.delivery, told=0)
 

@@ -1,6 +1,7 @@
 """The relay: a process that a person starts, which moves requests out and posts in, and decides nothing."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from peerline.core.errors import PeerlineError
 from peerline.core.ids import Entropy, Millis
@@ -35,6 +36,7 @@ class Relay:
         self._inbound = Inbound(place, journal, sessions, now=now, entropy=entropy, tell=tell, say=say)
         self._answers = Answers(journal, sessions, now=now, say=say)
         self._written: RoutesFile | None = None
+        self._troubles: dict[str, str | None] = {}
 
     def adopt(self) -> None:
         """Take over the subscriptions that another gateway wrote into routes.json, once at the start."""
@@ -52,16 +54,32 @@ class Relay:
             self._adopt(one)
 
     def step(self) -> None:
-        """One pass over everything; what can't go on now is tried again with the next."""
-        self._outbound.step()
+        """One pass over everything; what can't go on now, on a full disk too, is tried again with the next.
+
+        Raises:
+            TakenOver
+        """
+        self._try("place", self._journal.require_place)
+        self._try("requests", self._outbound.step)
+        self._try("networks", self._receive)
+        self._try("expiry", self._expire)
+        self._try("routes", self._publish)
+
+    def _receive(self) -> None:
         for network, engine in self._engines().items():
-            try:
-                self._inbound.step(network, engine)
-                self._answers.step(network, engine)
-            except PeerlineError as error:
-                self._say(f"relay-degraded network={network} reason={error.code}")
-        self._expire()
-        self._publish()
+            self._try(f"network={network}", partial(self._inbound.step, network, engine))
+            self._try(f"answers network={network}", partial(self._answers.step, network, engine))
+
+    def _try(self, what: str, work: Callable[[], None]) -> None:
+        """A trouble ends no other part of the pass, and is said when it begins, not with each pass."""
+        reason = None
+        try:
+            work()
+        except PeerlineError as error:
+            reason = error.code
+        if reason is not None and self._troubles.get(what) != reason:
+            self._say(f"relay-degraded {what} reason={reason}")
+        self._troubles[what] = reason
 
     def send_one(self, stem: str) -> RequestRow:
         """Send one claimed request and record who waits in its thread.

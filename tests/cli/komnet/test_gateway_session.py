@@ -45,6 +45,11 @@ class Lines:
         assert self._process.stderr is not None
         raise AssertionError(f"it ended without {start}: {self._process.stderr.read()}")
 
+    def rest(self) -> str:
+        """What it prints until it ends by itself."""
+        assert self._process.stdout is not None
+        return self._process.stdout.read()
+
     def hang_up(self) -> None:
         assert self._process.stdout is not None
         self._process.stdout.close()

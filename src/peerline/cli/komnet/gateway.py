@@ -202,13 +202,18 @@ def _serves_nothing(session: str, room: str | None) -> str:
 
 def project_key(desk: Desk) -> str:
     """The reply key of the project that this command speaks for."""
+    return project_keys(desk)[0]
+
+
+def project_keys(desk: Desk) -> tuple[str, ...]:
+    """That of the folder as the session spells it, then that of its real path when a link leads there."""
     folder = (
         desk.call.text("--project-dir") or desk.env.get("CLAUDE_PROJECT_DIR") or desk.env.get("PWD") or str(Path.cwd())
     )
     given = desk.call.text("--key") if "--key" in desk.call.given else None
     if given is not None and not is_reply_key(given):
         raise usage("--key must be digits")
-    return given or reply_key(folder)
+    return (given,) if given else tuple(dict.fromkeys((reply_key(folder), reply_key(os.path.realpath(folder)))))
 
 
 def made_place(desk: Desk) -> GatewayPlace:
@@ -217,6 +222,12 @@ def made_place(desk: Desk) -> GatewayPlace:
     if not place.made:
         raise Conflict("no gateway has run on this machine yet; its person starts one: komnet gateway run")
     return place
+
+
+def refusal(code: str | None, detail: str | None) -> list[str]:
+    """Why a request was not sent, a line for each line of it."""
+    first, *more = [visible(line, 500) for line in str(detail).split("\n")]
+    return [f"✗ refused: {code}: {first}", *more]
 
 
 def opened_journal(desk: Desk) -> Journal:

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from peerline.cli.komnet.desk import Desk
-from peerline.cli.komnet.gateway import made_place, project_key
+from peerline.cli.komnet.gateway import made_place, project_key, refusal
 from peerline.core.fence import visible
+from peerline.gateway.journal import ItemRow, Journal
 from peerline.gateway.place import GatewayPlace
 from peerline.gateway.reply_file import ReplyBox
 from peerline.gateway.request_file import Request, queue_request
@@ -50,21 +51,28 @@ def _awaited(desk: Desk, place: GatewayPlace, name: str, key: str, wait: int, va
     """Until the answer of this very request is there; a refusal ends it at once."""
     end, box = time.monotonic() + wait, ReplyBox(place.replies, key)
     result: dict[str, Any] = {}
+    journal, stem = Journal(place.journal), name.removesuffix(".json")
     while time.monotonic() < end:
         result = _result(place, name) or result
         if result.get("state") == "refused":
-            shown = [f"✗ refused: {result.get('code')}: {visible(str(result.get('detail')), 500)}"]
-            return desk.show(shown, {**value, **result}, 1)
-        found = [one for one in box.waiting() if result.get("state") == "answered"]
-        if found:
-            text = box.read(found[-1].file)
-            box.mark_delivered(found[-1].file)
-            return desk.show(
-                [text], {**value, **result, "reply": {"id": found[-1].id, "from": found[-1].sender, "text": text}}
-            )
+            return desk.show(refusal(result.get("code"), result.get("detail")), {**value, **result}, 1)
+        answer = journal.read(lambda tx: tx.answer_to(stem)) if result.get("state") == "answered" else None
+        if answer is not None:
+            return _shown(desk, box, answer, {**value, **result})
         time.sleep(LOOK_S)
     state = result.get("state", "not taken by a gateway yet")
     return desk.show([f"no answer within {wait} s; the request is {state}"], {**value, **result}, QUIET)
+
+
+def _shown(desk: Desk, box: ReplyBox, answer: ItemRow, value: dict[str, Any]) -> int:
+    """The answer's text; where the hub has it, or a session took the file meanwhile, who has it now."""
+    reply = {"id": answer.id, "from": answer.sender}
+    if answer.file not in [one.file for one in box.waiting()]:
+        where = f"session {answer.session} has it" + (f" as {answer.hub_message}" if answer.hub_message else "")
+        return desk.show([f"✓ answered: {visible(where, 300)}"], {**value, "reply": reply})
+    text = box.read(answer.file)
+    box.mark_delivered(answer.file)
+    return desk.show([text], {**value, "reply": {**reply, "text": text}})
 
 
 def _result(place: GatewayPlace, name: str) -> dict[str, Any] | None:

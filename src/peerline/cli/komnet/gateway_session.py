@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from peerline.cli.hot_output import usage
 from peerline.cli.komnet.desk import Desk
-from peerline.cli.komnet.gateway import engines_of, made_place, opened_journal
+from peerline.cli.komnet.gateway import engines_of, made_place, opened_journal, refusal
 from peerline.core.fence import visible
 from peerline.gateway import resolving
 from peerline.gateway import status as gateway_status
@@ -31,7 +31,7 @@ def send(desk: Desk) -> int:
     row = _relay(desk, opened_journal(desk)).send_one(file.removesuffix(".json"))
     value = {"state": row.state, "messageId": row.post, "thread": row.thread, "code": row.code, "detail": row.detail}
     if row.state == "refused":
-        return desk.show([f"✗ refused: {row.code}: {visible(str(row.detail), 500)}"], value, 1)
+        return desk.show(refusal(row.code, row.detail), value, 1)
     if row.thread is None:
         return desk.show(["not sent yet; try again: it is sent once"], value, 1)
     return desk.show([f"✓ {row.state} {row.post} in thread {row.thread}"], value)

@@ -11,7 +11,12 @@ const BARE_VALUE = /^[A-Za-z0-9._:/+-]{1,200}$/;
 const PLAIN = /^[ -~\n\t]*$/;
 const HIDDEN = /^[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]$/u;
 const MARK = /^[\p{Mn}\p{Me}]$/u;
+const GATEWAY = "komnet-gateway";
 const MARKS_AT_MOST = 4;
+const ORIGIN = 4_000;
+const ESCAPE = /⟨U\+([0-9A-F]{4,6})⟩/g;
+const BELOW =
+  /^(?:\(cut: [0-9]{1,9} of [0-9]{1,9} characters are shown\)|\(the rest: komnet read [a-z0-9-]{1,63} --thread [0-9A-Z]{26}\))$/;
 // Invisible although their category says otherwise: fillers, the blank braille cell, unassigned ignorable places.
 const ALWAYS_HIDDEN = new Set([0x034f, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x2065, 0x2800, 0x3164, 0xffa0, 0xfffc]);
 for (let code = 0x180b; code < 0x1810; code++) ALWAYS_HIDDEN.add(code);
@@ -27,6 +32,47 @@ export function render(body: string, origin: Record<string, string>, nonce: Uint
   lines.push(`╰─ ${mark}`);
   if (kept !== body) lines.push(`(cut: ${kept.length} of ${body.length} characters are shown)`);
   return lines.join("\n");
+}
+
+/** What a gateway has rendered: `origin` is its line on who wrote it, `below` what it says after the fence. */
+export interface Relayed {
+  body: string;
+  origin: string;
+  below: string[];
+}
+
+/** Take a gateway's rendering apart; undefined: it is not exactly one. Only for what the hub says its gateway wrote. */
+export function relayed(text: string): Relayed | undefined {
+  const lines = text.split("\n");
+  const mark = lines.length < 5 || lines[0] !== INTRODUCTION ? undefined : /^╭─ ([0-9a-f]{24,64})$/.exec(lines[2])?.[1];
+  if (!mark || visible(lines[1], ORIGIN) !== lines[1] || !lines[1].startsWith("from: ")) return undefined;
+  const end = lines.indexOf(`╰─ ${mark}`, 3);
+  const marked = lines.slice(3, end < 0 ? 3 : end);
+  if (end < 4 || !marked.every((line) => line.startsWith("│ "))) return undefined;
+  const body = unescaped(marked.map((line) => line.slice(2)).join("\n"));
+  const below = lines.slice(end + 1);
+  if (body === undefined || shown(body) !== marked.map((line) => line.slice(2)).join("\n")) return undefined;
+  return below.every((line) => BELOW.test(line)) ? { body, origin: lines[1], below } : undefined;
+}
+
+/** As `render`; what a gateway has rendered (`byGateway`: the hub says it wrote it) is shown in one fence, ours. */
+export function renderOnce(
+  text: string,
+  origin: Record<string, string>,
+  byGateway: boolean,
+  nonce: Uint8Array = randomBytes(16),
+): string {
+  const found = byGateway ? relayed(text) : undefined;
+  if (!found) return render(text, origin, nonce);
+  const brought = Object.entries(origin).map(([label, value]) => (label === "from" ? ["brought by", GATEWAY] : [label, value]));
+  const lines = render(found.body, Object.fromEntries(brought), nonce).split("\n");
+  lines[1] = `${found.origin}; ${lines[1]}`;
+  return [...lines, ...found.below].join("\n");
+}
+
+/** Whether what the agent of this name writes is the gateway's: no agent's name has an @, and nobody else has this one. */
+export function isGateway(name: string): boolean {
+  return name === GATEWAY || name.includes("@");
 }
 
 /** One line of foreign metadata: what hides or breaks a line is spelled out. */
@@ -48,6 +94,14 @@ export function cut(body: string, units: number): string {
 /** A foreign name within a sentence of ours: in quotes that it cannot end, unless it is one plain word. */
 export function named(value: string): string {
   return BARE_VALUE.test(value) ? value : `"${visible(value).replaceAll('"', escape('"'))}"`;
+}
+
+function unescaped(text: string): string | undefined {
+  try {
+    return text.replace(ESCAPE, (_, code) => String.fromCodePoint(parseInt(code, 16)));
+  } catch {
+    return undefined; // no character has that number
+  }
 }
 
 function escape(character: string): string {

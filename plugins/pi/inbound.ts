@@ -1,6 +1,6 @@
 // Requests of other agents, one at a time: each becomes a turn, and the settled answer of that turn is its reply.
 
-import { CONTENT, cut, named, render } from "./fence.ts";
+import { CONTENT, cut, isGateway, named, renderOnce } from "./fence.ts";
 import { final, pauseMs, Refused, type Hub, type Message } from "./hub.ts";
 
 export const CUSTOM_TYPE = "kxm-inbound";
@@ -171,7 +171,8 @@ export function shortened(text: string): string {
 }
 
 function content(message: Message): string {
-  const body = render(message.content, { from: message.fromName, request: message.id });
+  const origin = { from: message.fromName, request: message.id };
+  const body = renderOnce(message.content, origin, isGateway(message.fromName));
   return (
     `${named(message.fromName)}, another agent, asks:\n\n${body}\n\n` +
     `The final answer of this turn goes to ${named(message.fromName)} by itself; no tool has to be called for it.`

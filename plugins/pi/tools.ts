@@ -1,6 +1,6 @@
 // The tools with which a Pi session hands work to its peers; what a peer wrote comes back inside a fence.
 
-import { render, visible } from "./fence.ts";
+import { isGateway, renderOnce, visible } from "./fence.ts";
 import { final, newKey, type Hub, type Message } from "./hub.ts";
 
 const SENDS_AT_MOST = 3;
@@ -166,8 +166,14 @@ const PATH = 20;
 function shown(message: Message, own: string): string[] {
   const { content, reply, ...record } = message;
   const bodies: string[] = [];
-  if (message.from !== own) bodies.push(render(content, { from: message.fromName, request: message.id }));
-  if (reply) bodies.push(render(reply.content, { "reply of": message.toName, request: message.id }));
+  if (message.from !== own) {
+    const origin = { from: message.fromName, request: message.id };
+    bodies.push(renderOnce(content, origin, isGateway(message.fromName)));
+  }
+  if (reply) {
+    const origin = { "reply of": message.toName, request: message.id };
+    bodies.push(renderOnce(reply.content, origin, isGateway(message.toName)));
+  }
   return [pretty(plain(record)), ...bodies];
 }
 

@@ -9,7 +9,7 @@ from peerline.cli.hot_output import FAILED, Failure
 from peerline.cli.hot_session import FINAL, Interrupted, Lost, Session
 from peerline.cli.person_body import body
 from peerline.cli.person_self import Message, Person
-from peerline.cli.person_voice import fenced, left, span, who
+from peerline.cli.person_voice import by_gateway, fenced, left, span, who
 from peerline.core.fence import visible
 
 TRIES: Final = 3
@@ -65,7 +65,9 @@ def answered(person: Person, message: Message) -> int:
     if status == "replied":
         reply = message.get("reply") or {}
         origin = {"from": str(message.get("toName")), "agent": str(message.get("to")), "answers": str(message["id"])}
-        return voice.done(fenced(str(reply.get("content", "")), origin), message=message)
+        return voice.done(
+            fenced(str(reply.get("content", "")), origin, by_gateway=by_gateway(message.get("toName"))), message=message
+        )
     if status in FINAL:
         happened = "expired before" if status == "expired" else f"was {status} before"
         return voice.done([f"The request {happened} {name} replied."], code=FAILED, message=message)

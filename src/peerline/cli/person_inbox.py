@@ -10,7 +10,7 @@ from peerline.cli.hot_output import Failure, usage
 from peerline.cli.hot_session import Lost, Session, record
 from peerline.cli.person_body import body
 from peerline.cli.person_self import Message, Person, inbox, named, sent, waiting
-from peerline.cli.person_voice import Voice, age, fenced, left, moment, summary, who
+from peerline.cli.person_voice import Voice, age, by_gateway, fenced, left, moment, summary, who
 from peerline.cli.waiting_briefly import waiting_for_me
 from peerline.core.fence import visible
 from peerline.core.text import trim
@@ -89,7 +89,7 @@ def _request(voice: Voice, message: Message) -> list[str]:
     origin = {"from": str(message.get("fromName")), "agent": str(message.get("from"))}
     return [
         f"{voice.styled(str(message['id']), 'bold')}  {since}",
-        *fenced(str(message.get("content", "")), origin),
+        *fenced(str(message.get("content", "")), origin, by_gateway=by_gateway(message.get("fromName"))),
         f'Answer: peerline reply {message["id"]} "TEXT"',
     ]
 
@@ -97,7 +97,8 @@ def _request(voice: Voice, message: Message) -> list[str]:
 def _answer(message: Message) -> str:
     reply = message.get("reply") or {}
     name = who(message.get("toName"))
-    return f"{message['id']}  {name}, {age(message.get('repliedAt'))} ago: {summary(str(reply.get('content', '')))}"
+    said = summary(str(reply.get("content", "")), by_gateway=by_gateway(message.get("toName")))
+    return f"{message['id']}  {name}, {age(message.get('repliedAt'))} ago: {said}"
 
 
 def _fresh_answer(message: Message) -> bool:

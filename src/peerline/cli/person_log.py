@@ -13,7 +13,7 @@ from peerline.cli.hot_identity import Caller
 from peerline.cli.hot_output import Failure, usage
 from peerline.cli.hot_session import Interrupted
 from peerline.cli.person_self import Message, Person, sent, waiting
-from peerline.cli.person_voice import clock, moment, summary, who
+from peerline.cli.person_voice import by_gateway, clock, moment, summary, who
 from peerline.client.events import Event
 from peerline.client.hub import Hub
 from peerline.client.records import Registered
@@ -137,9 +137,11 @@ def _happenings(message: Message, me: str, only: str | None = None) -> Iterator[
     asked = who(message.get("toName")) if mine else "you"
     name = message["id"]
     if only in (None, "message"):
-        yield f"{asker} asked {asked}: {summary(str(message.get('content', '')))}  {name}"
+        said = summary(str(message.get("content", "")), by_gateway=by_gateway(message.get("fromName")))
+        yield f"{asker} asked {asked}: {said}  {name}"
     if only in (None, "reply") and message.get("status") == "replied":
-        yield f"{asked} answered {asker}: {summary(str((message.get('reply') or {}).get('content', '')))}  {name}"
+        text = str((message.get("reply") or {}).get("content", ""))
+        yield f"{asked} answered {asker}: {summary(text, by_gateway=by_gateway(message.get('toName')))}  {name}"
     if only in (None, "cancelled") and message.get("status") == "cancelled":
         yield f"{asker} cancelled what {asker} asked {asked}  {name}"
     if only in (None, "expired") and message.get("status") == "expired":

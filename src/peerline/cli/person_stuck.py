@@ -8,7 +8,7 @@ from peerline.cli.hot_address import escaped
 from peerline.cli.hot_output import Failure
 from peerline.cli.hot_session import Session
 from peerline.cli.person_self import Message, sent, waiting
-from peerline.cli.person_voice import Voice, age, left, moment, summary, who
+from peerline.cli.person_voice import Voice, age, by_gateway, left, moment, summary, who
 from peerline.cli.waiting_briefly import waiting_here
 from peerline.core.fence import visible
 
@@ -107,7 +107,10 @@ def _unread(message: Message, trail: dict[str, Any]) -> Line:
 
 
 def _owed(message: Message) -> Line:
-    remaining, text = left(message.get("expiresAt")), summary(str(message.get("content", "")), 40)
+    remaining, text = (
+        left(message.get("expiresAt")),
+        summary(str(message.get("content", "")), 40, by_gateway=by_gateway(message.get("fromName"))),
+    )
     return {
         "id": message["id"],
         "between": f"{party(message, 'fromName')} asked you",

@@ -11,7 +11,8 @@ from typing import Any, Final
 from peerline.cli.hot_brief import named
 from peerline.cli.hot_json import shown
 from peerline.cli.hot_output import SCHEMA, Failure, Output, write
-from peerline.core.fence import excerpt, render, visible
+from peerline.core.agent import GATEWAY
+from peerline.core.fence import excerpt, relayed, render_once, visible
 
 STYLES: Final = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
 WIDE_ENOUGH: Final = 40
@@ -88,9 +89,14 @@ def columns(text: str) -> int:
     )
 
 
-def fenced(body: str, origin: Mapping[str, str]) -> list[str]:
-    """Foreign text as lines, in a fence made for this one look."""
-    return render(body, origin, os.urandom(12)).split("\n")
+def fenced(body: str, origin: Mapping[str, str], *, by_gateway: bool = False) -> list[str]:
+    """Foreign text as lines, in a fence made for this one look; what a gateway brought has no second one."""
+    return render_once(body, origin, os.urandom(12), by_gateway=by_gateway).split("\n")
+
+
+def by_gateway(name: Any) -> bool:
+    """Whether what this end of a message writes is the gateway's: nobody else has its name, or one with an @."""
+    return name == GATEWAY or "@" in str(name)
 
 
 def who(name: Any) -> str:
@@ -98,9 +104,10 @@ def who(name: Any) -> str:
     return named(name if name else "?")
 
 
-def summary(text: str, at_most: int = 60) -> str:
+def summary(text: str, at_most: int = 60, *, by_gateway: bool = False) -> str:
     """The first line of a foreign text, for a list."""
-    return excerpt(text, at_most)
+    found = relayed(text) if by_gateway else None
+    return excerpt(found.body if found else text, at_most)
 
 
 def moment(iso: Any) -> datetime | None:

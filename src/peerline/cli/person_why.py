@@ -8,7 +8,7 @@ from peerline.cli.hot_address import escaped
 from peerline.cli.hot_session import Session
 from peerline.cli.person_self import Message, Person, named, sent, waiting
 from peerline.cli.person_stuck import party, sentence, stuck
-from peerline.cli.person_voice import Voice, age, clock, fenced, moment
+from peerline.cli.person_voice import Voice, age, by_gateway, clock, fenced, moment
 from peerline.core.fence import quoted, visible
 
 
@@ -76,7 +76,9 @@ def _text(label: str, message: Message, end: str, me: str | None, part: dict[str
     text, at = str(part.get("content") or ""), clock(part.get("createdAt"))
     if message.get(end) == me:
         return [f"Your {label.removesuffix(' from')}, {at}:", *quoted(text)]
-    return fenced(text, {label: str(message.get(f"{end}Name")), "agent": str(message.get(end)), "at": at})
+    who = message.get(f"{end}Name")
+    origin = {label: str(who), "agent": str(message.get(end)), "at": at}
+    return fenced(text, origin, by_gateway=by_gateway(who))
 
 
 def _precise(iso: Any) -> str:

@@ -5,6 +5,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from peerline.core.agent import GATEWAY
+
 Status = Literal["queued", "delivered", "replied", "cancelled", "expired", "error"]
 Delivery = Literal["followUp", "steer", "nextTurn"]
 
@@ -79,6 +81,16 @@ class Message(Record, frozen=True, kw_only=True):
     workflow_run_id: str | None = None
     workflow_context: dict[str, Any] | None = None
     notes: tuple[Note, ...] = ()
+
+    @property
+    def by_gateway(self) -> bool:
+        """Whether the hub's gateway wrote the request: nobody else can have its name."""
+        return self.sender_name == GATEWAY
+
+    @property
+    def reply_by_gateway(self) -> bool:
+        """Whether the reply is the gateway's: what is for an address in a room is its, and no agent's name has an @."""
+        return "@" in self.recipient_name or self.recipient_name == GATEWAY
 
     @property
     def final(self) -> bool:

@@ -7,8 +7,9 @@ start a line, end the fence, move a cursor, reorder a line or hide.
 import re
 import unicodedata
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
+from peerline.core.agent import GATEWAY
 from peerline.core.limits import CONTENT
 from peerline.core.text import utf16_length
 
@@ -24,6 +25,13 @@ _CLOSING: Final = "╰─ "
 _BARE_VALUE: Final = re.compile(r"[A-Za-z0-9._:/+-]{1,200}")
 _ESCAPE: Final = re.compile(r"⟨U\+([0-9A-F]{4,6})⟩")
 _MARKS_AT_MOST: Final = 4
+_RENDERED: Final = re.compile(rf"{_OPENING}([0-9a-f]{{{2 * NONCE_BYTES},64}})")
+_ORIGIN: Final = 4_000
+# What a gateway, or `render` itself, puts below a fence.
+_BELOW: Final = re.compile(
+    r"\(cut: [0-9]{1,9} of [0-9]{1,9} characters are shown\)"
+    r"|\(the rest: komnet read [a-z0-9-]{1,63} --thread [0-9A-Z]{26}\)"
+)
 
 # Invisible although their category says otherwise: fillers, the blank braille cell, unassigned ignorable places.
 _ALWAYS_HIDDEN: Final = frozenset(
@@ -54,6 +62,49 @@ def render(body: str, origin: Mapping[str, str], nonce: bytes) -> str:
     if kept != body:
         lines.append(f"(cut: {utf16_length(kept)} of {utf16_length(body)} characters are shown)")
     return "\n".join(lines)
+
+
+class Relayed(NamedTuple):
+    """What a gateway has rendered: `origin` is its line on who wrote it, `below` what it says after the fence."""
+
+    body: str
+    origin: str
+    below: tuple[str, ...]
+
+
+def relayed(text: str) -> Relayed | None:
+    """Take a gateway's rendering apart; None: it is not exactly one.
+
+    Only for a text of which the hub says that its gateway wrote it: anybody else can write one that looks like it.
+    """
+    lines = text.split("\n")
+    if len(lines) < 5 or lines[0] != INTRODUCTION or not (mark := _RENDERED.fullmatch(lines[2])):
+        return None
+    if visible(lines[1], _ORIGIN) != lines[1] or not lines[1].startswith("from: "):
+        return None
+    try:
+        body, end = unrender(text), lines.index(_CLOSING + mark[1])
+    except ValueError:
+        return None
+    below = tuple(lines[end + 1 :])
+    if quoted(body) != lines[3:end] or not all(map(_BELOW.fullmatch, below)):
+        return None
+    return Relayed(body, lines[1], below)
+
+
+def render_once(text: str, origin: Mapping[str, str], nonce: bytes, *, by_gateway: bool) -> str:
+    """As `render`; a text that a gateway has rendered is shown in one fence, this reader's own, and not in two.
+
+    `by_gateway`: the hub says that its gateway wrote it. `origin` then says who brought it, behind the gateway's own
+    line on who wrote it.
+    """
+    found = relayed(text) if by_gateway else None
+    if found is None:
+        return render(text, origin, nonce)
+    brought = dict(("brought by", GATEWAY) if label == "from" else (label, value) for label, value in origin.items())
+    lines = render(found.body, brought, nonce).split("\n")
+    lines[1] = f"{found.origin}; {lines[1]}"
+    return "\n".join([*lines, *found.below])
 
 
 def quoted(body: str) -> list[str]:

@@ -7,14 +7,15 @@ hub, and so the other agent, that it was read.
 from typing import Any, Final
 
 from peerline.client.records import Message
-from peerline.core.fence import named, render, visible
+from peerline.core.fence import named, render_once, visible
 
 METHOD: Final = "notifications/claude/channel"
 
 
 def request_params(message: Message, nonce: bytes) -> dict[str, Any]:
     name = named(message.sender_name)
-    body = render(message.content, {"from": message.sender_name, "request": message.id}, nonce)
+    origin = {"from": message.sender_name, "request": message.id}
+    body = render_once(message.content, origin, nonce, by_gateway=message.by_gateway)
     content = (
         f"{name}, another agent, asks:\n\n{body}\n\n"
         f'When it is done, call kxm_reply with messageId "{visible(message.id, 80)}".'

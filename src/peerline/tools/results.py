@@ -7,7 +7,7 @@ from typing import Any
 
 from peerline.client.fanout import Response
 from peerline.client.records import Agent, Message, Trail
-from peerline.core.fence import NONCE_BYTES, render, visible
+from peerline.core.fence import NONCE_BYTES, render_once, visible
 
 Entropy = Callable[[int], bytes]
 FOREIGN_NAMES = ("name", "purpose", "model", "host", "branch", "fromName", "toName", "error", "held")
@@ -73,7 +73,8 @@ def of_responses(responses: Iterable[Response], entropy: Entropy) -> Result:
         record = _visible(response.as_json())
         if response.reply is not None:
             origin = {"reply of": response.target, "request": response.message_id or ""}
-            record["reply"]["content"] = _fenced(response.reply.content, origin, bodies, entropy)
+            by_gateway = "@" in response.target  # no agent's name has one
+            record["reply"]["content"] = _fenced(response.reply.content, origin, by_gateway, bodies, entropy)
         records.append(record)
     return of({"responses": records}, *bodies)
 
@@ -84,17 +85,17 @@ def _shown(message: Message, own: str, entropy: Entropy) -> tuple[dict[str, Any]
     record = _visible(message.as_json() | always)
     if message.sender != own:
         origin = {"from": message.sender_name, "request": message.id}
-        record["content"] = _fenced(message.content, origin, bodies, entropy)
+        record["content"] = _fenced(message.content, origin, message.by_gateway, bodies, entropy)
     if message.reply is not None and message.recipient != own:
         origin = {"reply of": message.recipient_name, "request": message.id}
-        record["reply"]["content"] = _fenced(message.reply.content, origin, bodies, entropy)
+        record["reply"]["content"] = _fenced(message.reply.content, origin, message.reply_by_gateway, bodies, entropy)
     return record, bodies
 
 
-def _fenced(body: str, origin: dict[str, str], bodies: list[str], entropy: Entropy) -> str:
+def _fenced(body: str, origin: dict[str, str], by_gateway: bool, bodies: list[str], entropy: Entropy) -> str:
     """Put the body behind the record; what stands in its place says where it is."""
     nonce = entropy(NONCE_BYTES)
-    bodies.append(render(body, origin, nonce))
+    bodies.append(render_once(body, origin, nonce, by_gateway=by_gateway))
     return f"see below, mark {nonce.hex()}"
 
 

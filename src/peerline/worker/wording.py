@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from peerline.client.records import Message
-from peerline.core.fence import cut, render, visible
+from peerline.core.fence import cut, render_once, visible
 from peerline.core.limits import CONTENT
 from peerline.core.text import trim, utf16_length
 
@@ -17,7 +17,8 @@ LISTED: Final = 5
 def request(message: Message, nonce: bytes, *, begun_before: bool, joins: Sequence[Message] = ()) -> str:
     """The text of a turn; `joins` are the requests of a turn under way that this one goes into."""
     who = visible(message.sender_name, NAME)
-    body = render(message.content, {"from": message.sender_name, "request": message.id}, nonce)
+    origin = {"from": message.sender_name, "request": message.id}
+    body = render_once(message.content, origin, nonce, by_gateway=message.by_gateway)
     lines = [HEAD, f"{who}, another agent, asks:", "", body, ""]
     if joins:
         others = ", ".join(sorted({visible(one.sender_name, NAME) for one in joins}))

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from peerline.client.hub import Hub
-from peerline.core.errors import TargetNotFound
+from peerline.core.errors import HumanNotHere, IdempotencyConflict, Invalid, TargetNotFound
 from peerline.core.fence import unrender
+from peerline.core.post import AuthorKind
 from peerline.gateway.journal import WAITED_MS
+from peerline.network.inbox import InboxQuery
 from tests.gateway.hub import Line, gateway_on, session
 from tests.gateway.stage import Ended, Stage, stage
 from tests.gateway.test_hub_sessions import answered, hub
@@ -164,6 +166,48 @@ def test_without_a_gateway_an_address_is_no_target_and_with_allow_offline_it_wai
         with gateway_on(hub, tmp_path / "gateway") as line:
             line.wait(lambda: bool(line.sessions.asked()))
             asker.cancel(queued.id)
+
+
+@pytest.mark.requirement("RELAY-ASK-HUMAN", "RELAY-ASK-EXPLICIT", "RELAY-TRUST-HUMAN-GATEWAY")
+def test_a_request_may_ask_for_a_person_and_waits_there_for_one(
+    hub: HubProcess, line: Line, tmp_path: Path, remote: BareRemote
+) -> None:
+    here = stage(tmp_path, remote, line.sessions)
+    with session(hub, "asks-a-person") as asker:
+        asked = asker.send("bob@build", "may we delete it?", needs="human")
+        assert asker.get(asked.id).needs == "human"
+        line.wait(lambda: any(one.hub_message == asked.id for one in line.sessions.asked()))
+        relay = here.relay()
+        relay.step()
+        here.bob.sync()
+        (waiting,) = here.bob.engine.inbox(InboxQuery(needs="human")).items
+        assert waiting.post.needs == "human"
+        post = waiting.post
+        here.bob.send("no", "alice", kind="answer", author=AuthorKind.HUMAN, in_reply_to=post.id, thread=post.thread)
+        here.alice.sync()
+        relay.step()
+        reply = asker.wait(asked.id).reply
+        assert reply is not None
+        assert unrender(reply.content) == "no"
+
+
+def test_no_agent_of_the_hub_is_asked_what_needs_a_human(hub: HubProcess, line: Line) -> None:
+    with session(hub, "asks-nobody") as asker, session(hub, "no-person"):
+        with pytest.raises(HumanNotHere, match="<agent>@<room>"):
+            asker.send("no-person", "may we?", needs="human")
+        assert asker.send("no-person", "may we?", needs="agent").needs is None
+        for spelling in ("HUMAN", "Human", "person", "none", "", " human"):
+            with pytest.raises(Invalid, match="needs must be agent or human"):
+                asker.send("bob@build", "may we?", needs=spelling)
+
+
+def test_a_retry_that_asks_for_another_is_another_request(hub: HubProcess, line: Line) -> None:
+    with session(hub, "asks-twice") as asker:
+        first = asker.send("bob@build", "why?", needs="human", idempotency_key="k")
+        assert asker.send("bob@build", "why?", needs="human", idempotency_key="k").id == first.id
+        with pytest.raises(IdempotencyConflict):
+            asker.send("bob@build", "why?", idempotency_key="k")
+        asker.cancel(first.id)
 
 
 @pytest.mark.parametrize("ends_at", ["claimed", "sending", "sent", "told", "routed", "pushing", "pushed", "confirmed"])

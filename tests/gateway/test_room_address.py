@@ -8,8 +8,8 @@ from peerline.gateway.room_address import request_of
 from peerline.gateway.sessions import Asked
 
 
-def asked(target: str) -> Asked:
-    return Asked(hub_message="msg_1", project="shop", session="lead", target=target, body="why?", until=0)
+def asked(target: str, needs: str | None = None) -> Asked:
+    return Asked(hub_message="msg_1", project="shop", session="lead", target=target, body="why?", until=0, needs=needs)
 
 
 @pytest.mark.parametrize(
@@ -47,3 +47,11 @@ def test_it_becomes_an_attributed_question_to_that_agent_with_the_wished_session
     )
     assert post.body.endswith("\n\n— relayed for local session lead by the komnet gateway\n")
     assert post_of(request_of(asked("@build"))).mentions == ("@room",)
+
+
+@pytest.mark.requirement("RELAY-ASK-EXPLICIT", "RELAY-ASK-HUMAN")
+@pytest.mark.parametrize(
+    ("needs", "asks"), [(None, "agent"), ("agent", "agent"), ("human", "human"), ("Human", "human"), ("", "human")]
+)
+def test_only_what_is_known_to_be_an_agents_is_asked_of_one(needs: str | None, asks: str) -> None:
+    assert post_of(request_of(asked("bob@build", needs))).needs == asks

@@ -157,6 +157,21 @@ def test_an_agent_that_serves_a_room_replies_as_on_the_hub_and_the_other_machine
     assert answer["body"] == "main, since Monday\n\n— relayed for local session backend-2e by the komnet gateway\n"
 
 
+@pytest.mark.requirement("RELAY-ASK-HUMAN", "RELAY-ASK-EXPLICIT")
+def test_a_person_is_asked_by_the_command_line_and_what_is_sent_again_asks_them_too(
+    alice: User, bob: User, gateway: list[Gateway]
+) -> None:
+    gateway[0].line("relay-armed")
+    alice.run(*KXM, "peer", "send", "bob@build", "May we?", "--needs", "Human", code=1)
+    asked = alice.peer("send", "bob@build", "May we?", "--needs", "human")["messageId"]
+    gateway[0].line("relay-request")
+    assert _arrives(bob)["needs"] == "human"
+    again = alice.peer("resend", asked)
+    assert again["target"] == "bob@build"
+    gateway[0].line("relay-request")
+    assert alice.peer("get", again["messageId"])["needs"] == "human"
+
+
 def _inbox(user: User) -> Any:
     """The one request on the hub; the gateway is bringing it."""
     for _ in range(200):

@@ -28,9 +28,9 @@ def of_schema_1(tmp_path: Path) -> Path:
 
 def test_a_store_of_schema_1_comes_forward_and_keeps_a_copy(of_schema_1: Path) -> None:
     connection = open_writer(str(of_schema_1))
-    assert migrate(connection, MIGRATIONS, of_schema_1) == [2, 3, 4]
+    assert migrate(connection, MIGRATIONS, of_schema_1) == [2, 3, 4, 5]
     connection.close()
-    assert texts(of_schema_1) == texts(Path(f"{of_schema_1}.before-4")) == list(TEXTS)
+    assert texts(of_schema_1) == texts(Path(f"{of_schema_1}.before-5")) == list(TEXTS)
 
 
 def test_what_it_held_is_still_to_be_answered_and_nothing_of_it_is_held(of_schema_1: Path) -> None:

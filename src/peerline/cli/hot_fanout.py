@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-SHARED = ("content", "correlationId", "workflowContext", "ttlMs")
+SHARED = ("content", "correlationId", "workflowContext", "ttlMs", "needs")
 WAIT_MIN_MS, WAIT_MAX_MS = 100, 1_800_000
 SPACE = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
     map(chr, range(0x2000, 0x200B))

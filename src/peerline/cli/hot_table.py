@@ -20,6 +20,7 @@ FIELDS = {
     "workflowContext": (OBJECT, "JSON object: runId, stageId, requirementKey, attempt"),
     "ttlMs": (INTEGER, "how long the request stays valid: 1000 to 604800000 (default 24 hours)"),
     "allowOffline": (FLAG, "queue for a registered agent that is offline"),
+    "needs": (TEXT, "agent (default) or human: a person answers; only for <agent>@<room>"),
     "messageId": (TEXT, "the message"),
     "timeoutMs": (INTEGER, "how long to wait here"),
 }
@@ -29,7 +30,7 @@ VERBS = {
     "list": ((), ("includeOffline",), (), "who is in this project"),
     "send": (
         ("target", "content"),
-        ("delivery", "correlationId", "idempotencyKey", "workflowContext", "ttlMs", "allowOffline"),
+        ("delivery", "correlationId", "idempotencyKey", "workflowContext", "ttlMs", "allowOffline", "needs"),
         ("target", "content"),
         "send one request; returns at once with its id",
     ),
@@ -38,7 +39,16 @@ VERBS = {
     "cancel": (("messageId",), (), ("messageId",), "withdraw a request you sent"),
     "fanout": (
         (),
-        ("targets", "content", "correlationId", "idempotencyKeyPrefix", "workflowContext", "ttlMs", "timeoutMs"),
+        (
+            "targets",
+            "content",
+            "correlationId",
+            "idempotencyKeyPrefix",
+            "workflowContext",
+            "ttlMs",
+            "needs",
+            "timeoutMs",
+        ),
         ("targets", "content"),
         "ask up to three peers at once and wait, at most 30 minutes",
     ),

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from peerline.cli.hot_session import Session
 
 MOST = 1000
-KEPT = ("content", "delivery", "hops", "maxHops", "correlationId")
+KEPT = ("content", "delivery", "hops", "maxHops", "correlationId", "needs")
 
 
 def undelivered(session: Session, fields: dict[str, Any]) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def resend(session: Session, fields: dict[str, Any]) -> dict[str, Any]:
         raise Failure("only its sender can send a message again", more={"code": "message_forbidden"})
     withdrawn = _withdraw(session, old)
     again = {field: old[field] for field in KEPT if field in old}
-    again |= {"target": old["to"], "ttlMs": _life_ms(old), "allowOffline": True, "replyTo": old_id}
+    again |= {"target": _target(old), "ttlMs": _life_ms(old), "allowOffline": True, "replyTo": old_id}
     again["idempotencyKey"] = fields.get("idempotencyKey") or f"resend:{old_id}"
     try:
         answer = session.call("POST", "/v1/messages", again)
@@ -45,6 +45,12 @@ def resend(session: Session, fields: dict[str, Any]) -> dict[str, Any]:
     new = answer.get("message", {})
     sent = {"messageId": new.get("id"), "status": new.get("status"), "target": new.get("toName")}
     return {**sent, "replyTo": old_id, "idempotent": answer.get("idempotent", False)}
+
+
+def _target(old: dict[str, Any]) -> str:
+    """The agent's id; an address in a room as it stands, which is the gateway's to find."""
+    name: str = old.get("toName", "")
+    return name if "@" in name else old["to"]
 
 
 def _withdraw(session: Session, old: dict[str, Any]) -> bool:

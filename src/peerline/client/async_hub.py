@@ -149,12 +149,13 @@ class AsyncHub:
         max_hops: int | None = None,
         path: Iterable[str] | None = None,
         allow_offline: bool = False,
+        needs: str | None = None,
     ) -> Message:
         """Hand one request to `target` (a name or an id); the hub has it on disk when this returns.
 
         Without `idempotency_key` one is made, so that a lost answer is asked for again without sending twice. `path` is
         what a request that is passed on has come through: `next_path`. `message.held` says whether it has to wait for a
-        person.
+        person. `needs="human"`, for an address in a room: a person of that machine answers, no agent.
 
         Raises:
             OutcomeUnknown: no answer after all tries; repeat with the error's `idempotency_key`.
@@ -175,6 +176,7 @@ class AsyncHub:
             "maxHops": max_hops,
             "path": None if path is None else list(path),
             "allowOffline": allow_offline or None,
+            "needs": needs,
         }
         try:
             answer = await self._session.call("POST", "/v1/messages", payload, repeatable=True)
@@ -355,6 +357,7 @@ class AsyncHub:
         correlation_id: str | None = None,
         idempotency_key_prefix: str | None = None,
         ttl_ms: int | None = None,
+        needs: str | None = None,
         timeout_s: float = FANOUT_S,
     ) -> tuple[scatter.Response, ...]:
         """Ask one to three online peers the same; collect what came until `timeout_s`. One failure fails no other."""
@@ -365,7 +368,7 @@ class AsyncHub:
             key = scatter.key(idempotency_key_prefix, target, correlation_id) if idempotency_key_prefix else None
             try:
                 message = await self.send(
-                    target, content, idempotency_key=key, correlation_id=correlation_id, ttl_ms=ttl_ms
+                    target, content, idempotency_key=key, correlation_id=correlation_id, ttl_ms=ttl_ms, needs=needs
                 )
             except PeerlineError as error:
                 return scatter.failed(target, error)

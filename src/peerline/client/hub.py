@@ -127,6 +127,7 @@ class Hub:
         max_hops: int | None = None,
         path: Iterable[str] | None = None,
         allow_offline: bool = False,
+        needs: str | None = None,
     ) -> Message:
         return self._run(
             self._hub.send(
@@ -141,6 +142,7 @@ class Hub:
                 max_hops=max_hops,
                 path=path,
                 allow_offline=allow_offline,
+                needs=needs,
             )
         )
 
@@ -214,6 +216,7 @@ class Hub:
         correlation_id: str | None = None,
         idempotency_key_prefix: str | None = None,
         ttl_ms: int | None = None,
+        needs: str | None = None,
         timeout_s: float = FANOUT_S,
     ) -> tuple[scatter.Response, ...]:
         return self._run(
@@ -223,6 +226,7 @@ class Hub:
                 correlation_id=correlation_id,
                 idempotency_key_prefix=idempotency_key_prefix,
                 ttl_ms=ttl_ms,
+                needs=needs,
                 timeout_s=timeout_s,
             )
         )

@@ -50,6 +50,7 @@ class Note(Record, frozen=True, kw_only=True):
 class Message(Record, frozen=True, kw_only=True):
     """One request with its reply. `sender` and `recipient` are agent ids, the names those of the time of sending.
 
+    `needs` is set where not an agent is to answer it but a person; what is no known need is a person's too.
     `held` is set while the hub keeps it from its recipient: why, and with which command a person lets it go.
     """
 
@@ -75,6 +76,7 @@ class Message(Record, frozen=True, kw_only=True):
     cancelled_at: datetime | None = None
     reply: Reply | None = None
     path: tuple[str, ...] = ()
+    needs: str | None = None
     held_at: datetime | None = None
     held: str | None = None
     error: str | None = None

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from peerline.core.errors import HopLimitReached, IdempotencyConflict, RingDetected, SelfTarget
+from peerline.core.errors import HopLimitReached, HumanNotHere, IdempotencyConflict, RingDetected, SelfTarget
 from peerline.core.ids import AgentId, MessageId, Millis
 from peerline.core.message import Message, Status
 
@@ -20,6 +20,7 @@ class Draft(NamedTuple):
     reply_to: str | None
     idempotency_key: str | None
     path: str | None = None  # ids of the agents that the chain went through, the sender last; spaces between
+    needs: str | None = None  # None: an agent; human: a person, who is reached by way of a room
 
     def repeated(self, original: Message) -> Message:
         """The original that this draft repeats exactly (seed: «Make retries safe»); `allow_offline` is not compared.
@@ -36,6 +37,7 @@ class Draft(NamedTuple):
             and original.hops == self.hops
             and original.max_hops == self.max_hops
             and original.path == self.path
+            and original.needs == self.needs
             and original.expires_at - original.sent_at == self.ttl_ms
         )
         if not same:
@@ -85,6 +87,7 @@ class Draft(NamedTuple):
             recipient_event=None,
             path=self.path,
             held_at=now if held else None,
+            needs=self.needs,
         )
 
 
@@ -96,6 +99,16 @@ def check_path(path: str, recipient: AgentId, name: Callable[[str], str]) -> Non
         raise RingDetected(
             f"ring detected ({chain}): answer the inbound request directly instead of forwarding it",
             nextAction="answer_inbound",
+        )
+
+
+def check_needs(needs: str | None, *, in_room: bool) -> None:
+    """Raises: HumanNotHere: a person is asked for where only an agent is reached."""
+    if needs is not None and not in_room:
+        raise HumanNotHere(
+            "needs: human is for an address in a room (<agent>@<room>), where a person of that machine answers; an "
+            "agent of this hub is no person: send it without needs, or ask your own user",
+            nextAction="send_without_needs_or_ask_your_user",
         )
 
 

@@ -55,6 +55,12 @@ class RingDetected(Invalid):
     code = "ring_detected"
 
 
+class HumanNotHere(Invalid):
+    """A person is asked for, and the target is an agent of this hub."""
+
+    code = "human_not_here"
+
+
 class SelfTarget(Invalid):
     code = "self_target"
 

@@ -82,6 +82,7 @@ class Message(NamedTuple):
     recipient_event: int | None
     path: str | None  # ids of the agents that the chain went through, spaces between
     held_at: Millis | None  # when the brake stopped it, until a person lets it go
+    needs: str | None = None  # None: an agent answers; whatever else stands there: only a person
 
     def changed(self, **values: Any) -> "Message":
         """`_replace`, at half its cost: a round trip has three of them."""

@@ -6,6 +6,7 @@ from typing import Final
 from peerline.core.errors import (
     Busy,
     HopLimitReached,
+    HumanNotHere,
     IdempotencyConflict,
     PairHeld,
     PeerlineError,
@@ -27,6 +28,7 @@ _ANSWER: Final = "answer the request at hand instead of passing it on"
 STEPS: Final[Mapping[str, str]] = {
     TargetNotFound.code: "see who is here with `peerline list`, and correct the name",
     SelfTarget.code: "ask another agent",
+    HumanNotHere.code: "send it without needs, or ask your own user",
     HopLimitReached.code: _ANSWER,
     RingDetected.code: _ANSWER,
     RecipientQueueFull.code: "ask another agent, cancel what nobody needs any more, or wait until it has caught up",

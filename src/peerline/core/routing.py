@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from peerline.core.identifiers import EVERYONE
+from peerline.core.text import lower
 
 # What software may take on; any other need, also one that nobody knows, is a person's.
 FOR_AGENTS: Final = frozenset(("none", "agent"))
@@ -68,8 +69,10 @@ def route(*, needs: str, thread: str, room: str, sender: str, wish: str | None, 
     if asker := routes.pending.get(thread):
         return ToAsker(asker, answers=asker.asked_agent in (None, EVERYONE, sender))
     subscribers = routes.subscribed.get(room, ())
-    if wish is not None and any(one.session == wish for one in subscribers):
-        return ToSubscriber(wish)
+    if wish is not None and (
+        wished := next((one.session for one in subscribers if lower(one.session) == lower(wish)), None)
+    ):
+        return ToSubscriber(wished)
     defaults = [one for one in subscribers if one.default]
     if len(subscribers) == 1 or len(defaults) == 1:
         return ToSubscriber((defaults or list(subscribers))[0].session)

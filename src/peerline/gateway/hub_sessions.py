@@ -122,6 +122,7 @@ class HubSessions:
                 target=message.recipient_name,
                 body=message.content,
                 until=round(message.expires_at.timestamp() * 1000),
+                needs=message.needs,
             )
             for message in self._line.waiting()
         ]

@@ -34,6 +34,7 @@ def request_of(asked: Asked) -> Request:
         to=agent_id(to) if to else None,
         network=network or None,
         wish=wish or None,
+        needs="agent" if asked.needs in (None, "agent") else "human",  # a need that nobody knows is a person's
     )
 
 

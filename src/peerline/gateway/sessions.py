@@ -36,7 +36,10 @@ class Unanswered(Conflict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A message on the hub that is for a room: `target` as its sender typed it; it is open until `until`."""
+    """A message on the hub that is for a room: `target` as its sender typed it; it is open until `until`.
+
+    `needs` None: an agent's.
+    """
 
     hub_message: str
     project: str
@@ -44,6 +47,7 @@ class Asked:
     target: str
     body: str
     until: Millis
+    needs: str | None = None
 
 
 class Sessions(Protocol):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from peerline.core.agent import GATEWAY, Agent, Presence
-from peerline.core.draft import Draft, check_path
+from peerline.core.draft import Draft, check_needs, check_path
 from peerline.core.errors import MessageForbidden, NoteLimitReached, PeerlineError, SelfTarget, WrongState
 from peerline.core.ids import AgentId, Entropy, MessageId, Millis, ordered_id
 from peerline.core.limits import NOTES_PER_MESSAGE
@@ -79,6 +79,7 @@ class Messages:
                 if original is not None:
                     return draft.repeated(original), True
             recipient = self._agents.target(sender.project, draft.target, draft.allow_offline)
+            check_needs(draft.needs, in_room=recipient.gateway)
             if recipient.id == sender.id:
                 raise SelfTarget("cannot send a request to yourself")
             if draft.path is not None and not recipient.gateway:  # it stands in every chain that came from a room

@@ -91,6 +91,7 @@ async def _send(desk: Desk, given: Arguments, progress: Progress | None) -> Resu
         correlation_id=given.get("correlationId"),
         ttl_ms=given.get("ttlMs"),
         allow_offline=given.get("allowOffline", False),
+        needs=given.get("needs"),
         hops=chain.hops,
         max_hops=chain.max_hops,
         path=chain.path,
@@ -131,6 +132,7 @@ async def _fanout(desk: Desk, given: Arguments, progress: Progress | None) -> Re
         key_prefix=prefix,
         correlation_id=given.get("correlationId"),
         ttl_ms=given.get("ttlMs"),
+        needs=given.get("needs"),
         timeout_s=desk.longest_s(timeout_s, progress),
         chain=chain,
     )

@@ -19,6 +19,7 @@ async def fanned_out(
     key_prefix: str | None,
     correlation_id: str | None,
     ttl_ms: int | None,
+    needs: str | None,
     chain: Chain,
     timeout_s: float,
 ) -> list[scatter.Response]:
@@ -39,6 +40,7 @@ async def fanned_out(
                 idempotency_key=key,
                 correlation_id=correlation_id,
                 ttl_ms=ttl_ms,
+                needs=needs,
                 hops=chain.hops,
                 max_hops=chain.max_hops,
                 path=chain.path,

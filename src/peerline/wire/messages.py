@@ -14,6 +14,7 @@ from peerline.wire.fields import Choice, Field, Flag, Integer, Label, Opaque, Te
 from peerline.wire.instants import instant
 from peerline.wire.json_body import encode
 
+AGENT, HUMAN = "agent", "human"
 _TARGET = Text("target", limits.TARGET_WITH_ROOM, required=True)
 WHAT: tuple[Field, ...] = (
     _TARGET,
@@ -31,6 +32,7 @@ HOW: tuple[Field, ...] = (
     Flag("allowOffline"),
     Text("idempotencyKey", limits.IDEMPOTENCY_KEY),
     Texts("path", 0, limits.PATH, each=limits.ID, of="agent ids", pattern="[A-Za-z0-9_.:-]+"),
+    Choice("needs", (AGENT, HUMAN), AGENT, "needs must be agent or human"),
 )
 SEND: tuple[Field, ...] = (*WHAT, Opaque("workflowContext"), *WHERE, *HOW)
 REPLY: tuple[Field, ...] = (Text("content", limits.CONTENT, required=True, verbatim=True),)
@@ -82,6 +84,7 @@ def draft(body: Mapping[str, Any], default_ttl_ms: int) -> Draft:
         reply_to=where["replyTo"],
         idempotency_key=HOW[2].read(body),
         path=None if path is None else " ".join(path),
+        needs=None if HOW[4].read(body) == AGENT else HUMAN,
     )
 
 
@@ -127,6 +130,8 @@ def fixed(message: Message) -> dict[str, Any]:
         out["idempotencyKey"] = message.idempotency_key
     if message.path is not None:
         out["path"] = message.path.split(" ")
+    if message.needs is not None:
+        out["needs"] = message.needs
     return out
 
 

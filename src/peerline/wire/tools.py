@@ -22,6 +22,7 @@ _CONTEXT: Final[Schema] = {
     "required": ["runId", "stageId", "requirementKey", "attempt"],
     "additionalProperties": False,
 }
+_NEEDS: Final = choice("agent", "human")
 _PATH: Final = text("path of a file")
 _TTL: Final = integer(limits.TTL_MIN_MS, limits.TTL_MAX_MS, "life of the request; default 24 hours")
 _KEY: Final = "makes an exact retry return the first request; not a workflow security or evidence binding"
@@ -41,7 +42,7 @@ _GUIDE: Final[tuple[Tool, ...]] = (
         "durable messageId: go on working; you are told when the reply is there, then read it with kxm_get. Never "
         "send credentials.",
         {
-            "target": text("agent name or id", limits.TARGET_WITH_ROOM),
+            "target": text("agent name, id, or <agent>@<room>", limits.TARGET_WITH_ROOM),
             "content": text("the request, up to 32000 characters"),
             "delivery": choice("steer", "followUp", "nextTurn", default="followUp"),
             "correlationId": _CORRELATION,
@@ -53,6 +54,7 @@ _GUIDE: Final[tuple[Tool, ...]] = (
                 "default": False,
                 "description": "queue it for a known agent that is offline",
             },
+            "needs": _NEEDS | {"description": "human: a person there is to answer; only <agent>@<room>"},
         },
         ("target", "content"),
         core=True,
@@ -77,6 +79,7 @@ _GUIDE: Final[tuple[Tool, ...]] = (
             "idempotencyKeyPrefix": text(_KEY),
             "workflowContext": _CONTEXT,
             "ttlMs": _TTL,
+            "needs": _NEEDS,
             "timeoutMs": integer(limits.FANOUT_WAIT_MIN_MS, limits.FANOUT_WAIT_MAX_MS, "default 30 minutes"),
         },
         ("targets", "content"),

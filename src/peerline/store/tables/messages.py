@@ -12,7 +12,7 @@ _SELECT = """
     SELECT m.number, m.id, m.project, m.sender, m.sender_name, m.recipient, m.recipient_name, b.text, m.delivery,
         m.hops, m.max_hops, m.seq, m.correlation_id, m.reply_to, m.idempotency_key, m.sent_at, m.expires_at,
         m.delivered_at, m.replied_at, m.cancelled_at, m.status, r.text, m.sender_event, m.recipient_event,
-        m.path, m.held_at
+        m.path, m.held_at, m.needs
     FROM message m JOIN body b ON b.message = m.number LEFT JOIN reply r ON r.message = m.number WHERE
 """
 _OPEN = "m.recipient = :agent AND m.final_at IS NULL"

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from peerline.hub.feeds import Feed
 from tests.hub.parts import Parts, Screen, ids
 
 
@@ -163,3 +164,17 @@ def test_events_of_both_roles_come_in_the_order_of_their_numbers(tmp_path: Path)
     _, screen = hub.watch(lead)
     kinds = [data.split(b"\n")[0].decode() for data in screen.written]
     assert kinds == ["event: ready", "event: cancelled", "event: reply"]
+
+
+@pytest.mark.parametrize("presence_only", [False, True])
+def test_ready_is_the_first_frame_and_who_came_meanwhile_is_told_behind_it(hub: Parts, presence_only: bool) -> None:
+    reviewer, screen = hub.agent("reviewer"), Screen()
+    feed = Feed(reviewer, hub.store, hub.facts, key=b"k", token_digest=None, presence_only=presence_only)
+    hub.wakeups.add(feed)
+    hub.agent("lead")  # comes between the listening and the first look
+    assert screen.written == []
+    feed.open(screen, lambda: b"{}")
+    hub.agent("planner")
+    kinds = [data.split(b"\n", 1)[0] for data in screen.written if data.startswith(b"event:")]
+    assert kinds == [b"event: ready", b"event: presence", b"event: presence"]
+    assert [json.loads(data)["agent"]["name"] for data in screen.frames("presence")] == ["lead", "planner"]

@@ -1,5 +1,6 @@
 """One open stream of one agent: what it has not got yet, first from the table, then as it is committed (decision 3)."""
 
+from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
@@ -18,6 +19,7 @@ from peerline.wire.sse import HEARTBEAT, frame, message_frame
 
 PAGE = 16
 OWN = ("reply", "cancelled", "expired")
+EARLY = 64
 
 
 class Out(Protocol):
@@ -40,6 +42,7 @@ class Feed:
 
     __slots__ = (
         "_closed",
+        "_early",
         "_expire",
         "_facts",
         "_live",
@@ -82,13 +85,14 @@ class Feed:
         self._where = f"by stream, {agent.host}" if agent.host else "by stream"
         self._seq = 0
         self._live = self._reading = self._closed = False
+        self._early: deque[bytes] | None = deque(maxlen=EARLY)  # who came or went before the first frame
         self._out: Out | None = None
 
     def open(self, out: Out, ready: Callable[[], bytes]) -> None:
         """Begin: `ready` gives the data of the first frame once the first page is there."""
         self._out = out
         if self.presence_only:
-            out.write(frame("ready", 0, ready()))
+            self._begin(out, ready)
             return
 
         def first(tx: Tx) -> tuple[int, int | None]:
@@ -116,12 +120,19 @@ class Feed:
             else:
                 self._owed_until = events if oldest_owed is not None else None
                 self.token = events if oldest_owed is None else oldest_owed - 1
-            out.write(frame("ready", self.token, ready()))
+            self._begin(out, ready)
             self._read()
 
         if self._owed_until is not None:
             self._facts.flush()  # what another stream or a read has told this agent is owed no more
         self._store.write(first).then(begin)
+
+    def _begin(self, out: Out, ready: Callable[[], bytes]) -> None:
+        """The first frame, whatever was to be told while it was made."""
+        out.write(frame("ready", self.token, ready()))
+        early, self._early = self._early or (), None
+        for data in early:
+            self.presence(data)
 
     def _read(self) -> None:
         if self._reading or self._closed:
@@ -217,7 +228,9 @@ class Feed:
 
     def presence(self, data: bytes) -> None:
         """Another agent of the project came or went; `data` is the frame's JSON. Not repeated when it is missed."""
-        if self._out is not None and not self._out.paused:
+        if self._early is not None:
+            self._early.append(data)
+        elif self._out is not None and not self._out.paused:
             self._out.write(frame("presence", self.token, data))
 
     def heartbeat(self) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from peerline.core.errors import Conflict
+from peerline.core.identifiers import agent_id
 from peerline.network.config import Config, load_config
 from peerline.network.home import Home, machine_home
 
@@ -37,12 +38,14 @@ def acting_home(agent: str | None, environ: Mapping[str, str], command: str) -> 
 
     Raises:
         IdentityMismatch, AmbiguousIdentity: exit code 6.
+        InvalidIdentifier: no agent can be called so.
     """
     home = machine_home(environ)
     if command in FOUNDING:
         return home
     named = asserted_agent(agent, environ)
     if named is not None:
+        agent_id(named)  # what can be nobody's name is a mistake of the command line, and never a path
         nested = home.agent(named)
         if nested.provisioned:
             return nested

@@ -1,5 +1,6 @@
 """Entering a network: the repository is looked at first, and this machine remembers it only when that went well."""
 
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -37,7 +38,7 @@ def enter(
 
     Raises:
         Conflict: the home is another agent's, or the network's name is taken by another remote.
-        InvalidIdentifier, BadRemote, RemoteFailed: nothing is written to the config then.
+        InvalidIdentifier, BadRemote, RemoteFailed: nothing of it stays on this machine then.
     """
     agent_id(me.id)
     network = network_name(network, remote)
@@ -53,15 +54,20 @@ def enter(
     known = config.networks.get(network) if config is not None else None
     if known is not None and known.remote != remote:
         raise Conflict(f"{network} is the name of {known.remote} here; choose another with --network <id>")
-    home.make()
-    entering = known or Joined(id=network, remote=remote)
-    engine = opened(home, entering, me, now=now, entropy=entropy, environ=environ)
+    entering, new = known or Joined(id=network, remote=remote), not home.network(network).exists()
     try:
-        first = engine.initialise()
-        rooms = tuple(view.room.id for view in engine.rooms())
-    finally:
-        engine.close()
-    changed = change_config(home, lambda old: old if network in old.networks else old.with_network(entering), me)
+        home.make()
+        engine = opened(home, entering, me, now=now, entropy=entropy, environ=environ)
+        try:
+            first = engine.initialise()
+            rooms = tuple(view.room.id for view in engine.rooms())
+        finally:
+            engine.close()
+        changed = change_config(home, lambda old: old if network in old.networks else old.with_network(entering), me)
+    except BaseException:
+        if new:
+            _forget(home, network)
+        raise
     return Joining(
         agent=me.id,
         network=network,
@@ -70,6 +76,17 @@ def enter(
         rooms=rooms,
         current=changed.network(None).id if changed.default else network,
     )
+
+
+def _forget(home: Home, network: str) -> None:
+    """Take away what was made for a network that was not entered, and folders that held nothing else."""
+    folder = home.network(network)
+    shutil.rmtree(folder, ignore_errors=True)
+    for empty in (folder.parent, home.folder, *((home.folder.parent,) if home.root else ())):
+        try:
+            empty.rmdir()
+        except OSError:
+            return
 
 
 def network_name(given: str | None, remote: str) -> str:

@@ -90,3 +90,38 @@ def test_a_unit_that_systemd_does_not_run_is_told_with_what_to_do_instead(
     assert "komnet daemon start" in typed.err
     assert "komnet daemon uninstall" in typed.err
     alice.komnet("daemon", "uninstall")
+
+
+@pytest.mark.parametrize("name", ["Bad Name", "../../elsewhere", "a\x1b[31m"])
+def test_what_can_be_no_agents_name_is_a_mistake_of_the_command_line(machine: Set, name: str) -> None:
+    alice = machine("alice")
+    for words in (("--agent", name, "status"), ("--agent", name, "send", "build", "x")):
+        assert "\x1b" not in alice.komnet(*words, code=2).err
+    alice.komnet("--agent", "bob", "status", code=6)
+
+
+def test_a_network_that_was_not_entered_leaves_nothing_behind(machine: Set, tmp_path: Path) -> None:
+    alice = machine("alice")
+    other = tmp_path / "other.git"
+    subprocess.run(["git", "init", "-q", "--bare", "-b", "main", str(other)], check=True)
+    work = tmp_path / "work"
+    subprocess.run(["git", "clone", "-q", str(other), str(work)], check=True, capture_output=True)
+    (work / "README").write_text("something else")
+    for words in (["add", "."], ["commit", "-q", "-m", "x"], ["push", "-q", "origin", "HEAD:main"]):
+        subprocess.run(["git", *words], cwd=work, check=True, capture_output=True)
+    before = sorted(path.name for path in (alice.home / "networks").iterdir())
+    for remote in (str(other), str(tmp_path / "nowhere.git")):
+        alice.komnet("init", "--repo", remote, "--network", "second", code=1)
+        assert sorted(path.name for path in (alice.home / "networks").iterdir()) == before
+    alice.komnet("agent", "add", "dana-codex", "--repo", str(other), code=1)
+    assert not (alice.home / "agents").exists()
+    assert alice.komnet("status", "--json").json["networkId"] == "team"
+
+
+def test_a_known_network_that_fails_once_stays_as_it_was(machine: Set) -> None:
+    alice = machine("alice")
+    alice.remote.rename(alice.remote.with_name("moved.git"))
+    alice.komnet("init", "--repo", str(alice.remote), code=1)
+    alice.remote.with_name("moved.git").rename(alice.remote)
+    assert (alice.home / "networks" / "team").is_dir()
+    assert alice.komnet("read", "build", "--json").code == 0

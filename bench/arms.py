@@ -13,6 +13,7 @@ from bench.probes.idle import IdleStreams
 from bench.probes.install import Installation
 from bench.probes.network import Network
 from bench.probes.notified import Notified
+from bench.probes.relay import Relay
 from bench.probes.session import AgentSessions
 from bench.probes.start import Start
 from bench.probes.stored import Stored
@@ -118,4 +119,5 @@ ARMS: Final[dict[str, Arm]] = {
     "install": Installation(),
     "network": Network(),
     "between": Between(),
+    "relay": Relay(),
 }

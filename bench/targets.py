@@ -92,6 +92,7 @@ NAMES: Final = {
     "install": "installation",
     "network": "rooms over Git",
     "between": "two machines of a network",
+    "relay": "relay between two machines",
 }
 PYTHON = Reading("command", "python", "ms")
 
@@ -114,6 +115,11 @@ def _komnet(what: str, load: str, must: float, aim: float) -> Target:
     return _between(
         f"`komnet {what} in ms, against `python3 -c pass`", Reading("between", load, "ms"), must, aim, python
     )
+
+
+def _relay(what: str, load: str, metric: str, must: float, aim: float) -> Target:
+    ours = Reading("relay", load, metric)
+    return Target(id="RELAY", what=what, ours=ours, bound="≤", must=must, aim=aim, unit="ms")
 
 
 TARGETS: Final = (
@@ -287,4 +293,6 @@ TARGETS: Final = (
     _komnet("--version`", "version", 4, 2.5),
     _komnet("inbox --brief`, no daemon,", "brief", 6, 3),
     _komnet("inbox --brief` by the daemon", "brief-daemon", 6, 3),
+    _relay("an agent's reply to the asker on another machine, remote on this machine: p50", "near", "p50", 2_000, 500),
+    _relay("the same, remote behind round trips of 150 ms: p95", "far", "p95", 25_000, 15_000),
 )

@@ -11,6 +11,7 @@ from bench.servers.process import Process
 from peerline.network.daemon.client import DaemonLink
 
 READY: Final = "komnet daemon ready on"
+ARMED: Final = "hub=yes"
 
 
 class Machine:
@@ -22,7 +23,7 @@ class Machine:
         self.socket = home / "daemon.sock"
         self.env = user(folder, agent) | {"KOMNET_HOME": str(home), "USER": agent}
 
-    def join(self, remote: Path, *, first: bool) -> None:
+    def join(self, remote: Path | str, *, first: bool) -> None:
         """Enter the network; the first makes the room that the others follow."""
         self.komnet("init", "--repo", str(remote), "--agent", self.agent)
         self.komnet("room", "create" if first else "join", ROOM)
@@ -38,6 +39,14 @@ class Machine:
         command = [str(self._komnet), "daemon", "run"]
         with Process(command, log, env=self.env | env) as server:
             server.wait_until(lambda: READY in server.output())
+            yield
+
+    @contextmanager
+    def gateway(self) -> Iterator[None]:
+        """Relays from here to the end, with the hub that `env` names; raises NotReady."""
+        log = self._folder / f"gateway-{self.agent}.log"
+        with Process([str(self._komnet), "gateway", "run"], log, env=self.env) as server:
+            server.wait_until(lambda: ARMED in server.output())
             yield
 
     @contextmanager

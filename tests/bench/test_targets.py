@@ -12,7 +12,7 @@ from bench.verdict import Verdict, judge
 from bench.window import Window
 
 PROMISED = {
-    "P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9", "P10", "P11", "P13", "P14", "P15", "LINE", "NET",
+    "P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9", "P10", "P11", "P13", "P14", "P15", "LINE", "NET", "RELAY",
 }  # fmt: skip
 
 

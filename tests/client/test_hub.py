@@ -101,7 +101,7 @@ def test_events_are_iterated_and_the_stream_ends_with_the_loop(server: ScriptedH
     with a_hub(server) as hub:
         events = hub.events()
         assert next(events).type == "reply"
-        events.close()  # type: ignore[attr-defined]
+        events.close()
         server.script("GET /v1/agents", Reply(200, {"agents": [agent()]}))
         assert len(hub.agents()) == 1
 

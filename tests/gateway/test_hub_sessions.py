@@ -55,7 +55,7 @@ def test_an_answer_is_pushed_to_the_session_that_asked_and_wakes_it(
         relay.step()
         relay.step()
         assert here.pending() == []
-        events.close()  # type: ignore[attr-defined]
+        events.close()
 
 
 def test_what_is_pushed_again_under_its_key_arrives_once_although_each_rendering_has_its_own_fence(

@@ -69,7 +69,7 @@ def _follow(person: Person, hub: Hub, presence: bool) -> int:
             voice.aside(f"the connection is lost ({visible(error.text)}); trying again until it is back")
         lost = error is not None
 
-    with closing(hub.events(notes=True, on_gap=gap)) as events:  # type: ignore[type-var]
+    with closing(hub.events(notes=True, on_gap=gap)) as events:
         for event in events:
             line = _line(event, me) if presence or event.agent is None else None
             if line is not None and (code := voice.event(voice.fitted(line), {"event": event.data})):

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterable
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar
 
@@ -237,7 +237,7 @@ class Hub:
         notes: bool = False,
         resume: str | None = None,
         on_gap: Callable[[PeerlineError | None], None] | None = None,
-    ) -> Iterator[Event]:
+    ) -> Generator[Event, None, None]:
         """As `AsyncHub.events`; closing the iterator ends the stream. `on_gap` is called on the client's thread."""
         steps = _Steps(self._hub.events(notes=notes, resume=resume, on_gap=on_gap))
         try:

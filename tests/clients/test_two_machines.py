@@ -1,5 +1,5 @@
-"""Two machines, two real clients, one repository: an idle session is woken by a question from the other machine, and the
-one that asked, idle too, is woken by its answer."""
+"""Two machines, two real clients, one repository: an idle session is woken by a question from the other machine, and
+the one that asked, idle too, is woken by its answer."""
 
 import json
 import re

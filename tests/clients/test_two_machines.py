@@ -112,8 +112,8 @@ class Pair:
         question = next(post for post in posts if f"{QUESTION} {number}." in post["body"])
         (said,) = [post for post in posts if post["inReplyTo"] == question["id"]]
         assert (said["from"], said["kind"], said["tags"]) == ("bob", "answer", ["relay"])
-        shown = [line.removeprefix("│ ") for line in read.result[end:].split("\n")]
-        assert INTRODUCTION in shown
+        shown = read.result[end:].split("\n")
+        assert shown.count(INTRODUCTION) == 1, "one fence, the reader's own"
         assert f"from: bob; room: build; message: {said['id']}; thread: {question['thread']}" in "\n".join(shown)
         assert f"│ {ANSWER} {number}." in shown
         assert "│ — relayed for local session builder by the komnet gateway" in shown
@@ -132,7 +132,7 @@ def test_pi_is_woken_on_its_machine_and_claude_code_is_woken_by_its_answer(
     tmp_path: Path,
     first: int,
 ) -> None:
-    far_model.script = Rules(Rule("from: komnet-gateway; request: msg_", (lambda now: Answer(answer(now)),)))
+    far_model.script = Rules(Rule("brought by: komnet-gateway; request: msg_", (lambda now: Answer(answer(now)),)))
     here = idle_asker(claude, shop)
     with Pi(tmp_path / "pi", bob.hub, far_model), here as terminal, bob.running(), alice.running():
         pair = Pair(terminal, model, far_model, alice)

@@ -19,7 +19,9 @@ from typing import Any, Final, Literal
 import apsw
 
 from peerline.client.hub import Hub
+from peerline.client.records import Message
 from peerline.core.fence import unrender
+from peerline.core.post import Post
 from peerline.gateway import status as gateway_status
 from peerline.gateway.journal import Journal
 from peerline.gateway.place import GatewayPlace
@@ -34,12 +36,14 @@ from tests.network.nodes import Node, founded, node, now, written
 from tests.network.nodes import environment as git_environment
 from tests.network.remotes import BareRemote
 
+ANSWERING: Final = ("answering", "answered", "answer refused", "answer told")
 OUT: Final = ("claimed", "sending", "sent", "told", "refused")
 IN: Final = ("arrived", "routed", "pushing", "pushed", "filed", "confirmed", "drained")
 STOPPED: Final = ("held", "waits-for-person", "gone")
 CALL: Final = "call"  # not after a step: before a rename, a removal or a child process
-POINTS: Final = (*OUT, *IN, *STOPPED)
+POINTS: Final = (*OUT, *IN, *STOPPED, *ANSWERING)
 LATE: Final = "expired"
+UNMET: Final = "over"  # a message on the hub that ended unanswered: its own clock would have to pass
 DAYS_MS: Final = 3 * 86_400_000
 FOOTER: Final = "— relayed for local session {} by the komnet gateway"
 KEY: Final = "458696773"
@@ -66,6 +70,23 @@ class Question:
         return {"file": "apart", "pushed": "served", "hub": "asker"}[self.way]
 
 
+@dataclass(slots=True, kw_only=True)
+class Errand:
+    """Bob's question in the room that a session serves; `secret`: its first reply may not go out."""
+
+    number: int
+    secret: str | None
+    answers: int = 0
+
+    @property
+    def text(self) -> str:
+        return f"which branch has errand {self.number}?"
+
+    @property
+    def reply(self) -> str:
+        return f"errand {self.number} is on main"
+
+
 @dataclass(slots=True)
 class GatewayCampaign:
     folder: Path
@@ -73,14 +94,17 @@ class GatewayCampaign:
     hub: HubProcess
     defect: str | None = None
     alice: Engine = field(init=False)
+    network: str = field(init=False)
     bob: Node = field(init=False)
     place: GatewayPlace = field(init=False)
     asker: Hub = field(init=False)
     served: Hub = field(init=False)
+    worker: Hub = field(init=False)
     kills: Counter[str] = field(default_factory=Counter, init=False)
     lives: int = field(default=0, init=False)
     questions: list[Question] = field(default_factory=list, init=False)
     posted: Counter[str] = field(default_factory=Counter, init=False)  # what bob got, by its whole text
+    errands: dict[str, Errand] = field(default_factory=dict, init=False)  # by bob's post
     held: set[str] = field(default_factory=set, init=False)
     human: set[str] = field(default_factory=set, init=False)
     removed: set[str] = field(default_factory=set, init=False)
@@ -94,24 +118,31 @@ class GatewayCampaign:
     remote: BareRemote = field(init=False)
 
     def begin(self) -> None:
-        self.remote = founded(BareRemote(self.folder / "team.git"), "alice", "bob")
+        self.remote = founded(BareRemote(self.folder / "team.git"), "alice", "bob", rooms=("build", "desk"))
         home = self.folder / "alice"
         env = self.hub.environment | git_environment(home, "alice") | {"PYTHONPATH": str(Path(__file__).parents[2])}
         env |= {"KXM_SERVER_URL": self.hub.url, "KXM_STATE_HOME": str(home / "state")}
         env |= {"KXM_SOCKET_PATH": str(next((self.hub.home / "state").glob("hub-*.sock")))}
         komnet = (sys.executable, "-m", "peerline.cli.hot", "komnet")
-        for words in (("init", "--repo", self.remote.url, "--agent", "alice"), ("room", "join", "build")):
+        for words in (
+            ("init", "--repo", self.remote.url, "--agent", "alice"),
+            ("room", "join", "build"),
+            ("room", "join", "desk"),
+        ):
             subprocess.run([*komnet, *words], env=env, check=True, capture_output=True, timeout=PATIENCE_S)
         self.place = GatewayPlace(Home(home / ".komnet"))
         self.place.make()
-        self.alice = DirectCalls(Home(home / ".komnet"), now=now, entropy=os.urandom, environ=env).session(None).engine
-        self.bob = node(self.folder, self.remote, "bob", "build")
+        session = DirectCalls(Home(home / ".komnet"), now=now, entropy=os.urandom, environ=env).session(None)
+        self.alice, self.network = session.engine, session.joined.id
+        self.bob = node(self.folder, self.remote, "bob", "build", "desk")
         self.bob.sync()
-        self.asker, self.served = (
-            Hub(self.hub.url, project="shop", name=name, token=self.hub.admin) for name in ("asker", "served")
+        self.asker, self.served, self.worker = (
+            Hub(self.hub.url, project="shop", name=name, token=self.hub.admin) for name in ("asker", "served", "worker")
         )
-        self.asker.start()
-        self.served.start()
+        for one in (self.asker, self.served, self.worker):
+            one.start()
+        self.journal(lambda tx: tx.subscriptions())  # the file is made here, and not by a life that is killed
+        Journal(self.place.journal).write(lambda tx: tx.subscribe("worker", "desk", default=True))
         self._steps = self.folder / "steps"
         self._launcher = subprocess.Popen(
             [sys.executable, "-m", "tests.faults.gateway_launcher", str(self._steps), str(self.folder / "said")],
@@ -131,8 +162,8 @@ class GatewayCampaign:
             self._launcher.stdin.close()
             self._launcher.wait(PATIENCE_S)
             self._launcher.stdout.close()
-            self.asker.stop()
-            self.served.stop()
+            for one in (self.asker, self.served, self.worker):
+                one.stop()
 
     def round(self, point: str) -> bool:
         """Everybody acts, and a life ends at `point`; whether it came there."""
@@ -176,8 +207,8 @@ class GatewayCampaign:
             self.life(LATE, later_ms=DAYS_MS)
             self._judge_routes()
         self.life(None, later_ms=DAYS_MS)
-        states = {row.state for row in self.journal(lambda tx: tx.requests()) if row.summary in _texts(waiting)}
-        assert states == {"expired"}, states
+        over = {row.summary for row in self.journal(lambda tx: tx.requests("expired"))}
+        assert {one.text for one in waiting} <= over
         assert json.loads(self.place.routes.read_text())["pending"] == []
         self.questions = [one for one in self.questions if one not in waiting]
 
@@ -186,8 +217,8 @@ class GatewayCampaign:
         asked = Counter("refused" if one.secret else one.way for one in self.questions)
         return (
             f"{sum(self.kills.values())} kills ({kinds}) in {self.lives} lives; {dict(asked)} requests, "
-            f"{len(self.held)} held, {len(self.human)} for a person, {len(self.removed)} taken away meanwhile; "
-            "0 sent twice, 0 lost, 0 delivered twice"
+            f"{len(self.errands)} errands answered, {len(self.held)} held, {len(self.human)} for a person, "
+            f"{len(self.removed)} taken away meanwhile; 0 sent twice, 0 lost, 0 delivered twice"
         )
 
     # The life of a gateway
@@ -201,8 +232,9 @@ class GatewayCampaign:
         code = self._launcher.stdout.readline().strip()
         self.lives += 1
         assert code == "-9", f"the gateway ended by itself ({code}): {(self.folder / 'errors').read_text()[-4000:]}"
-        steps = self._steps.read_text().split()
+        steps = self._steps.read_text().splitlines()
         self.steps_seen |= set(steps) - {"killed"}
+        assert not [step for step in steps if step.startswith("started ")], f"a child that is not git: {steps}"
         reached = "killed" in steps
         if reached and kill_at is not None:
             self.kills[kill_at] += 1
@@ -217,6 +249,8 @@ class GatewayCampaign:
             self._ask(self.chance.choice(("file", "hub")), secret=True)
         if point == "held" or (point == "gone" and not self._removable()):
             self.held.add(self._posted("for whom?"))
+        if point in ANSWERING:
+            self._errand(secret=point in ANSWERING[2:])
         if point == "waits-for-person":
             threads = [one.post for one in self.questions if one.post]  # also one in which a session waits
             self.human.add(self._posted(FOR_A_PERSON, needs="human", thread=threads[-1] if threads else None))
@@ -233,7 +267,7 @@ class GatewayCampaign:
 
     def _ask(self, way: Way, *, secret: bool = False) -> Question:
         number = len(self.questions)
-        value = "AKIA" + b32encode(f"{number:010d}".encode()).decode() if secret else None
+        value = _secret(f"{number:010d}") if secret else None
         text = f"does {number} fail for you too?" if value is None else f"is {value} still in use?"
         if way == "hub":
             handle = self.asker.send("bob@build", text).id
@@ -244,6 +278,12 @@ class GatewayCampaign:
         self.questions.append(Question(text=text, way=way, handle=handle, secret=value))
         return self.questions[-1]
 
+    def _errand(self, *, secret: bool) -> None:
+        number = len(self.errands)
+        errand = Errand(number=number, secret=_secret(f"E{number:09d}") if secret else None)
+        draft = written(errand.text, "alice", room="desk", kind="question", needs="agent")
+        self.errands[self.bob.engine.send(draft).post.id] = errand
+
     def _posted(self, body: str, *, needs: str = "agent", thread: str | None = None) -> str:
         return self.bob.send(body, "alice", needs=needs, **({"thread": thread} if thread else {})).post.id
 
@@ -253,7 +293,10 @@ class GatewayCampaign:
             self._bob_seq = item.seq
             self.posted[item.post.body] += 1
             assert "relay" in item.post.tags, "G6: an outbound relay is tagged"
-            self.unanswered[item.post.id] = item.post.body
+            if item.post.room == "desk":
+                self._answered(item.post)
+            else:
+                self.unanswered[item.post.id] = item.post.body
         for id, body in list(self.unanswered.items()):
             question = next(one for one in self.questions if body.startswith(one.text))
             question.post = id
@@ -262,6 +305,12 @@ class GatewayCampaign:
                 question.answer = self.bob.engine.send(draft, push=False).post.id
                 del self.unanswered[id]
         self.bob.engine.flush()
+
+    def _answered(self, post: Post) -> None:
+        errand = self.errands[post.in_reply_to or ""]
+        errand.answers += 1
+        assert errand.answers == 1, "answered twice"
+        assert post.body == f"{errand.reply}\n\n{FOOTER.format('worker')}\n"
 
     def _read(self, *, all_of_it: bool = False) -> None:
         """Sessions take what came to them, mostly."""
@@ -272,8 +321,14 @@ class GatewayCampaign:
         for message in self.served.inbox(peek=True):
             self.on_hub[message.id] = unrender(message.content)
             if all_of_it or self.chance.random() < 0.8:
-                self.served.report(message.id, "in turn", adapter="test")
                 self.read.add(self._id_of(unrender(message.content)))
+                if self.chance.random() < 0.5:
+                    self.served.report(message.id, "in turn", adapter="test")
+                else:
+                    self.served.reply(message.id, "thanks")
+        for message in self.worker.inbox(peek=True):
+            if all_of_it or self.chance.random() < 0.8:
+                self._work(message)
         for message in self.asker.inbox(peek=True):
             self.on_hub[message.id] = unrender(message.content)
         for question in self.questions:
@@ -283,6 +338,17 @@ class GatewayCampaign:
                 and (all_of_it or self.chance.random() < 0.5)
             ):
                 self._read_reply(question)
+
+    def _work(self, message: Message) -> None:
+        """The serving session replies: with the answer, or first with a secret in it."""
+        errand = self.errands[message.correlation_id or ""]
+        refused = "did not send your answer" in message.content
+        if not refused:
+            self.on_hub[message.id] = unrender(message.content)
+        secret = errand.secret if not refused else None
+        assert not (refused and errand.secret and errand.secret in message.content), "the value came back"
+        self.read.add(message.correlation_id or "")
+        self.worker.reply(message.id, f"the key is {secret}" if secret else errand.reply)
 
     def _read_reply(self, question: Question) -> None:
         reply = self.asker.get(question.handle).reply
@@ -318,7 +384,8 @@ class GatewayCampaign:
         self._judge_routes()
         assert [text for text, times in self.posted.items() if times > 1] == [], "sent twice"
         waiting = self._inbox()
-        arrived = {one.answer for one in self.questions if one.answer and self.alice.find(one.answer)}
+        sent = {*(one.answer for one in self.questions if one.answer), *self.errands}
+        arrived = {id for id in sent if self.alice.find(id)}
         gone = arrived - waiting
         assert gone <= self.read, f"G2: drained and not delivered: {gone - self.read}"
         for stopped in (self.human, self.held - self.removed):
@@ -335,15 +402,18 @@ class GatewayCampaign:
         if self.place.routes.exists():
             routes = json.loads(self.place.routes.read_text())
             assert set(routes) == {"version", "subscriptions", "pending"}
-            known = {row.thread for row in self.journal(lambda tx: tx.requests())}
-            assert {one["thread"] for one in routes["pending"]} <= known
+            threads = [one["thread"] for one in routes["pending"]]
+            assert all(self.journal(lambda tx: [tx.request_of(thread) for thread in threads]))
 
     def _moving(self) -> bool:
         open_items = self.journal(lambda tx: tx.items())
         requests = self.journal(lambda tx: tx.requests("claimed", "sending", "sent") + tx.untold())
+        waiting = self.journal(
+            lambda tx: tx.answers(self.network, "waiting", "sending", "correcting") + tx.untold_refusals(self.network)
+        )
         stopped = ("held", "waits-for-person")
         files = [*self.place.requests.iterdir(), *self.box.waiting()]
-        return bool([row for row in open_items if row.state not in stopped] or requests or files)
+        return bool([row for row in open_items if row.state not in stopped] or requests or waiting or files)
 
     def _judge_the_end(self) -> None:
         assert not self._moving(), self.journal(lambda tx: (tx.items(), tx.requests()))
@@ -361,7 +431,9 @@ class GatewayCampaign:
                 assert on_hub == [one.handle], "the answer is the reply of the very message that asked"
             else:
                 assert self._result(one)["state"] == "answered"
-        assert sum(self.posted.values()) == sum(one.secret is None for one in self.questions)
+        assert {errand.answers for errand in self.errands.values()} <= {1}, "an errand without its answer"
+        asked = sum(one.secret is None for one in self.questions)
+        assert sum(self.posted.values()) == asked + len(self.errands)
         assert list(self.place.claimed.iterdir()) == [], "a request stays claimed"
         found = gateway_status.status(Journal(self.place.journal))
         assert {one["id"] for one in found["waitingForPerson"]} == self.human
@@ -381,8 +453,9 @@ class GatewayCampaign:
         return json.loads((self.place.results / f"{one.handle}.json").read_text())
 
 
-def _texts(questions: list[Question]) -> set[str]:
-    return {one.text for one in questions}
+def _secret(text: str) -> str:
+    """A value of its own that looks like a key; `text` has ten characters."""
+    return "AKIA" + b32encode(text.encode()).decode()
 
 
 def _words(question: Question) -> str:

@@ -53,7 +53,9 @@ class Life:
         self.steps.flush()
         self._reached(step)
 
-    def called(self, event: str, _: object) -> None:
+    def called(self, event: str, args: tuple[Any, ...]) -> None:
+        if event == "subprocess.Popen" and Path(os.fsdecode(args[0])).name != "git":
+            self.steps.write(f"started {args[0]}\n")
         if event in CALLS:
             self._reached("call")
 

@@ -184,8 +184,10 @@ class JournalTx:
         return next(iter(self._requests("WHERE stem = :stem", stem=stem)), None)
 
     def requests(self, *states: str) -> list[RequestRow]:
+        """Those in these states, the oldest first; without states the newest that are not over."""
         if not states:
-            return self._requests("ORDER BY at, stem LIMIT 1000")
+            newest = "WHERE state NOT IN ('answered', 'expired') ORDER BY at DESC, stem DESC LIMIT 1000"
+            return self._requests(newest)[::-1]
         where = "WHERE state = :state ORDER BY at, stem"
         return [row for state in states for row in self._requests(where, state=state)]
 

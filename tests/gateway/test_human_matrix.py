@@ -16,9 +16,6 @@ from tests.gateway.human_paths import (
     world,
 )
 
-# On the hub a need can't be said yet; its two ways stand in the table for when it can.
-BUILT = [path for path in PATHS if path not in ("http", "hub-mcp-tools")]
-
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
@@ -36,7 +33,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     "RELAY-ASK-EXPLICIT",
 )
 @pytest.mark.parametrize("spelling", SPELLINGS)
-@pytest.mark.parametrize("path", BUILT)
+@pytest.mark.parametrize("path", PATHS)
 def test_what_needs_a_human_is_neither_answered_nor_drained_by_software(here: World, path: str, spelling: str) -> None:
     id = PATHS[path](here, spelling)
     if id is None:

@@ -9,7 +9,7 @@ from bench.probes.rooms import ROOM, engine, git, remote, user
 from bench.probes.timing import in_turn
 from bench.run import Failed, Run
 from bench.targets import Reading
-from peerline.core.post import draft
+from peerline.core.post_draft import draft
 from peerline.network.engine import Engine
 from peerline.wire.post_file import FILE_BYTES
 

@@ -6,9 +6,9 @@ import time
 from pathlib import Path
 from typing import Final
 
-from peerline.core.post import draft
+from peerline.core.post_draft import draft
 from peerline.core.ulid import Ulids
-from peerline.network.clone import Surroundings
+from peerline.network.clone import Clone, Surroundings
 from peerline.network.engine import Engine
 from peerline.network.place import Identity, MemorySubscriptions, Place
 from peerline.wire.post_file import post_path, write_post
@@ -63,4 +63,4 @@ def engine(folder: Path, remote: Path, agent: str) -> Engine:
     place = Place(folder=folder / agent / remote.stem, remote=str(remote), network="net")
     identity = Identity(agent=agent, display_name=agent, human=agent)
     around = Surroundings(now=now, entropy=os.urandom, environ=user(folder, agent))
-    return Engine(place, identity, MemorySubscriptions([ROOM]), now=now, entropy=os.urandom, environ={}, around=around)
+    return Engine(Clone(place, identity, around), MemorySubscriptions([ROOM]))

@@ -3,7 +3,8 @@ from typing import Any
 import pytest
 
 from peerline.core.identifiers import InvalidIdentifier, agent_id, is_agent_id, is_room_id, is_room_shape, room_id, slug
-from peerline.core.post import BODY_BYTES, AuthorKind, InvalidPost, Kind, Needs, PostDraft, Priority, draft
+from peerline.core.post import BODY_BYTES, AuthorKind, Kind, Needs, Priority
+from peerline.core.post_draft import InvalidPost, PostDraft, draft
 
 ID = "01M8NZR3XVZK0P3M99YTFG63X7"
 

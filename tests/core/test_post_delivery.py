@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 
 from peerline.core.post import AuthorKind, Kind, Needs, Post
@@ -31,12 +29,12 @@ POST = Post(
     ],
 )
 def test_who_gets_a_post(sender: str, mentions: tuple[str, ...], needs: str, wanted: Reason | None) -> None:
-    post = replace(POST, sender=sender, mentions=mentions, needs=Needs(needs))
+    post = POST._replace(sender=sender, mentions=mentions, needs=Needs(needs))
     assert delivery(post, "bob") is wanted
 
 
 def test_what_somebody_wrote_in_my_name_comes_to_me() -> None:
-    assert delivery(replace(POST, sender="bob"), "bob", forged=True) is Reason.FORGED
+    assert delivery(POST._replace(sender="bob"), "bob", forged=True) is Reason.FORGED
     assert delivery(POST, "bob", forged=True) is None
 
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peerline.core.post import AuthorKind, Kind, Needs, Post, PostDraft, draft
+from peerline.core.post import AuthorKind, Kind, Needs, Post
+from peerline.core.post_draft import PostDraft, draft
 from peerline.core.threads import agents_in_a_row, budget_spent, reply_thread, thread_order
 
 
@@ -20,7 +21,7 @@ def a_post(number: int, parent: int | None = None, **members: object) -> Post:
         needs=Needs.NONE,
         in_reply_to=None if parent is None else f"{parent:026d}",
     )
-    return replace(post, **members)  # type: ignore[arg-type]
+    return post._replace(**members)  # type: ignore[arg-type]
 
 
 def order(*posts: Post) -> list[int]:

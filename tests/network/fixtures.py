@@ -6,12 +6,13 @@
 import os
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from peerline.core.ids import Millis
-from peerline.core.post import Post, draft
+from peerline.core.post import Post
+from peerline.core.post_draft import draft
 from peerline.core.ulid import Ulids
 from peerline.wire.post_file import post_path, write_post
 
@@ -150,7 +151,7 @@ def sample_network(folder: Path, authenticity: str = "git") -> Sample:
     asked = alice.post("build", "which one?", to=("bob-codex",))
     for post in (asked, bob.post("build", "this one", to=("alice-cursor",), parent=asked)):
         put(post_path(post), write_post(post), "read", post.sender)
-    late = replace(alice.post("build", "unknown members stay"), extra={"x_list": [1, 2], "x_word": "é"})
+    late = alice.post("build", "unknown members stay")._replace(extra={"x_list": [1, 2], "x_word": "é"})
     put(post_path(late), write_post(late), "read", "alice-cursor")
     for body, old, new in (
         ("no last newline", b"line\n", b"line"),

@@ -2,12 +2,12 @@
 
 import os
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from peerline.core.post import PostDraft, draft
-from peerline.network.clone import Surroundings
+from peerline.core.post_draft import PostDraft, draft
+from peerline.network.clone import Clone, Surroundings
 from peerline.network.engine import Engine
 from peerline.network.inbox import InboxQuery
 from peerline.network.place import Identity, MemorySubscriptions, Place
@@ -57,16 +57,9 @@ def node(tmp: Path, remote: BareRemote | str, agent: str, *rooms: str, **around:
     followed = MemorySubscriptions(rooms)
     place = Place(folder=home / "networks" / "net", remote=getattr(remote, "url", str(remote)), network="net")
     environ = around.pop("environ", None) or environment(home, agent)
-    surroundings = replace(Surroundings(now=now, entropy=os.urandom, environ=environ), **around)
-    engine = Engine(
-        place,
-        Identity(agent=agent, display_name=agent, human=agent.title()),
-        followed,
-        now=surroundings.now,
-        entropy=surroundings.entropy,
-        environ=surroundings.environ,
-        around=surroundings,
-    )
+    surroundings = Surroundings(now=now, entropy=os.urandom, environ=environ)._replace(**around)
+    identity = Identity(agent=agent, display_name=agent, human=agent.title())
+    engine = Engine(Clone(place, identity, surroundings), followed)
     return Node(engine, agent, home, followed)
 
 

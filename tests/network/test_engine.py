@@ -232,7 +232,7 @@ def test_a_receipt_says_what_was_shown_and_costs_no_push_of_its_own(
     bert.sync()
     anna.sync()
     (receipt,) = anna.engine.receipts("build")
-    assert (receipt.agent, receipt.read_through, receipt.count) == ("bert", sent.id, 1)
+    assert (receipt.agent, receipt.read_through, receipt.total) == ("bert", sent.id, 1)
     tip = remote.tip("main")
     bert.inbox()
     bert.sync()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from peerline.core.post import InvalidPost
+from peerline.core.post_draft import InvalidPost
 from peerline.core.profile import Environment, Profile
 from peerline.network.scanner.refusal import SecretDetected
 from tests.network.nodes import Node, environment, founded, node

@@ -3,7 +3,6 @@
 import os
 import subprocess
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -44,8 +43,8 @@ def verifier(keys: Path) -> Iterator[Verifier]:
 
 def a_signed_post(keys: Path) -> Post:
     post = Author("alice").post("build", "signed, é\n\n  with its blanks  \n\n", to=("@room",))
-    post = replace(post, extra={"x": [1, "true"]})
-    return replace(post, sig=sign(canonical(post), keys / "alice", ENVIRON))
+    post = post._replace(extra={"x": [1, "true"]})
+    return post._replace(sig=sign(canonical(post), keys / "alice", ENVIRON))
 
 
 def test_a_signature_of_ours_holds_for_its_author_and_for_nobody_else(keys: Path, verifier: Verifier) -> None:

@@ -172,7 +172,7 @@ def test_a_profile_of_somebody_else_that_breaks_the_rules_is_a_malformed_file() 
 
 
 def test_a_receipt_comes_back_and_a_wrong_one_says_why() -> None:
-    receipt = Receipt(agent="bob", room="build", read_through=ID, count=3, updated_at=START)
+    receipt = Receipt(agent="bob", room="build", read_through=ID, total=3, updated_at=START)
     data = write_receipt(receipt)
     assert read_receipt("build", "bob", data) == receipt
     for bad, told in (

@@ -1,7 +1,6 @@
 """What main records of rooms: recorded files come out byte for byte, defaults fill two-line ones, seals are read."""
 
 import re
-from dataclasses import replace
 
 import pytest
 
@@ -87,7 +86,7 @@ def test_a_room_is_written_with_everything_and_read_from_two_lines() -> None:
 
 def test_a_rewritten_room_keeps_what_is_unknown() -> None:
     data = write_room(ROOM).replace(b"  window:\n", b"  archive: forever\n  window:\n    hours: 1\n")
-    closed = write_room(replace(read_room("build", data), closed=True)).decode()
+    closed = write_room(read_room("build", data)._replace(closed=True)).decode()
     assert "status: closed\n" in closed
     assert closed.endswith("    hours: 1\n  seal:\n    min_interval_hours: 24\n  archive: forever\n")
     assert read_room("build", closed.encode()).closed

@@ -11,9 +11,9 @@ EVERYONE: Final = "@room"
 
 _ROOM: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _AGENT: Final = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,38}[a-z0-9])?")
-_REPOSITORY: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*/[A-Za-z0-9._/-]+")
-_RESOURCE: Final = re.compile(r"[a-z0-9][a-z0-9._:/-]{0,119}", re.IGNORECASE | re.ASCII)
-_OBJECT: Final = re.compile(r"[0-9a-fA-F]{40}|[0-9a-fA-F]{64}")
+_REPOSITORY: Final = r"[A-Za-z0-9][A-Za-z0-9.-]*/[A-Za-z0-9._/-]+"  # those of tasks and claims: compiled when used
+_RESOURCE: Final = r"[a-z0-9][a-z0-9._:/-]{0,119}"
+_OBJECT: Final = r"[0-9a-fA-F]{40}|[0-9a-fA-F]{64}"
 
 
 class InvalidIdentifier(Invalid):
@@ -39,16 +39,16 @@ def is_mention(text: str) -> bool:
 
 def is_repository(text: str) -> bool:
     """A repository's name without scheme, such as `github.com/acme/payments`."""
-    return _REPOSITORY.fullmatch(text) is not None and ".." not in text
+    return re.fullmatch(_REPOSITORY, text) is not None and ".." not in text
 
 
 def is_resource(text: str) -> bool:
     """What a lease of a room (a claim) may be called."""
-    return _RESOURCE.fullmatch(text) is not None and ".." not in text
+    return re.fullmatch(_RESOURCE, text, re.IGNORECASE | re.ASCII) is not None and ".." not in text
 
 
 def is_object_id(text: str) -> bool:
-    return _OBJECT.fullmatch(text) is not None
+    return re.fullmatch(_OBJECT, text) is not None
 
 
 def room_id(text: str) -> str:

@@ -1,8 +1,8 @@
 """What `main` records of a network and its rooms (spec/network.md 3.3, 3.8, 3.10, 12)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from peerline.core.ids import Millis
 from peerline.core.threads import REPLY_BUDGET
@@ -16,16 +16,14 @@ class Authenticity(StrEnum):
     SIGNED = "signed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Manifest:
+class Manifest(NamedTuple):
     id: str
     name: str
     protocol_version: int = 1
     authenticity: Authenticity = Authenticity.GIT
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Room:
+class Room(NamedTuple):
     """`kept` is the mapping as read, whose unknown members are rewritten."""
 
     id: str
@@ -38,22 +36,20 @@ class Room:
     window_days: int = 30
     window_messages: int = 500
     seal_min_interval_hours: int = 24
-    kept: Mapping[str, object] = field(default_factory=dict, compare=False)
+    kept: Mapping[str, object] = {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Receipt:
+class Receipt(NamedTuple):
     """How far an agent has read a room: the highest id that its inbox has shown, and how many it holds up to there."""
 
     agent: str
     room: str
     read_through: str
-    count: int
+    total: int
     updated_at: Millis
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class Decision(NamedTuple):
     seq: int
     title: str
     decided_by: str
@@ -63,8 +59,7 @@ class Decision:
     body: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Digest:
+class Digest(NamedTuple):
     """A sealed period: its text, and where git still holds the posts that were taken away."""
 
     room: str
@@ -75,16 +70,14 @@ class Digest:
     paths: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SealLock:
+class SealLock(NamedTuple):
     holder: str
     token: str
     acquired_at: Millis
     expires_at: Millis
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SealTransaction:
+class SealTransaction(NamedTuple):
     """The posts that a seal is about to take away, or has taken away."""
 
     id: str

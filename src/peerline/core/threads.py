@@ -1,10 +1,15 @@
 """Threads: their order, the thread of a reply, how many agents' posts in a row (spec/network.md 3.11, 4.2, 4.4)."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from peerline.core.groups import TASK_FINAL
-from peerline.core.post import AuthorKind, Post, PostDraft
+from peerline.core.post import AuthorKind, Post
+
+if TYPE_CHECKING:
+    from peerline.core.post_draft import PostDraft
 
 REPLY_BUDGET: Final = 12
 

@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 import apsw
 
-from peerline.database.files import sync
-
 
 class Migration(NamedTuple):
     """`statements` bring a file of version `version - 1` to `version`; versions count from 1 without gaps."""
@@ -61,6 +59,8 @@ def migrate(
 
 
 def _copy(connection: apsw.Connection, path: Path, newest: int) -> None:
+    from peerline.database.files import sync  # here: it loads hashlib, which a short command has no use for
+
     target = Path(f"{path}.before-{newest}")
     part = Path(f"{target}.part")
     part.unlink(missing_ok=True)

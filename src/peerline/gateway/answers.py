@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from peerline.core.errors import Busy, Conflict, Invalid, PeerlineError, Unavailable
 from peerline.core.ids import Millis
-from peerline.core.post import Kind, Post, PostDraft, draft
+from peerline.core.post import Kind, Post
+from peerline.core.post_draft import PostDraft, draft
 from peerline.gateway.attribution import RELAY_TAG, RefusedBefore, attributed, digest_of
 from peerline.gateway.journal import AnswerRow, Journal
 from peerline.gateway.sessions import Sessions, Unanswered, Uncertain, Unreachable

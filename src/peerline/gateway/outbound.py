@@ -9,7 +9,7 @@ from peerline.core.errors import Busy, NotFound, PeerlineError, Unavailable
 from peerline.core.fence import visible
 from peerline.core.identifiers import EVERYONE
 from peerline.core.ids import Millis
-from peerline.core.post import PostDraft, draft
+from peerline.core.post_draft import PostDraft, draft
 from peerline.gateway.attribution import RELAY_TAG, RefusedBefore, attributed, digest_of
 from peerline.gateway.claims import claim, request_files
 from peerline.gateway.hub_requests import HubRequests

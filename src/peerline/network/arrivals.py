@@ -15,7 +15,8 @@ from peerline.network.clone import Clone
 from peerline.network.git.branches import room_branch
 from peerline.network.git.objects import Objects
 from peerline.network.git.walk import FILE, Change, changes
-from peerline.network.reports import Anomaly, Changed, Delivered, Started, SyncReport, Unreadable, Unverified
+from peerline.network.reading import started
+from peerline.network.reports import Anomaly, Changed, Delivered, SyncReport, Unreadable, Unverified
 from peerline.network.tables.api import Tx
 from peerline.network.tables.posts import Stored
 from peerline.network.tables.troubles import Trouble
@@ -232,15 +233,3 @@ class Arrivals:
                 self._report.unreadable.append(found)
             else:
                 self._report.anomalies.append(found)
-
-
-def started(post: Post) -> Started:
-    return Started(
-        room=post.room,
-        thread=post.thread,
-        sender=post.sender,
-        kind=post.kind.value,
-        needs=post.needs.value,
-        mentions=post.mentions,
-        at=post.ts,
-    )

@@ -3,7 +3,7 @@
 A verdict never hides a post: it stands beside the item, with its reason, wherever the item is shown.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from peerline.core.card import Card
 from peerline.core.fence import visible
@@ -14,8 +14,7 @@ from peerline.wire.post_file import signed_form
 from peerline.wire.room_files import read_allowed_signers
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Verdict(NamedTuple):
     """`failed`: the network asks for a proof and this post has none; not the same as not `verified`."""
 
     verified: bool

@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from peerline.core.ids import Entropy, Millis
 from peerline.network.config import load_config
-from peerline.network.daemon.client import PING_S, DaemonLink, Unreachable
-from peerline.network.daemon.protocol import Refusal
 from peerline.network.home import Home
 
 if TYPE_CHECKING:
+    from peerline.network.daemon.client import DaemonLink
     from peerline.network.direct import DirectCalls
 
 
@@ -31,10 +30,13 @@ class DaemonCalls:
 
     mode = "daemon"
 
-    def __init__(self, link: DaemonLink) -> None:
+    def __init__(self, link: "DaemonLink") -> None:
         self._link = link
 
     def call(self, method: str, params: Mapping[str, Any], network: str | None = None) -> Any:
+        from peerline.network.daemon.client import Unreachable
+        from peerline.network.daemon.protocol import Refusal
+
         try:
             return self._link.call(method, dict(params), network)
         except Unreachable as error:
@@ -52,14 +54,23 @@ def connect(
         NotConfigured, BrokenConfig
     """
     config = load_config(home)
+    if home.socket.exists() and (served := _served(home, config.agent.id)) is not None:
+        return served
+    from peerline.network.direct import DirectCalls  # here: the engine takes longer to load than all the rest
+
+    return DirectCalls(home, now=now, entropy=entropy, environ=environ)
+
+
+def _served(home: Home, agent: str) -> DaemonCalls | None:
+    """The daemon on this home's socket, if one answers and acts for the agent."""
+    from peerline.network.daemon.client import PING_S, DaemonLink, Unreachable  # here: most have no daemon
+    from peerline.network.daemon.protocol import Refusal
+
     try:
         link = DaemonLink(home.socket)
-        served = link.call("ping", {}, timeout=PING_S)
-        if served.get("agent") == config.agent.id:
+        if link.call("ping", {}, timeout=PING_S).get("agent") == agent:
             return DaemonCalls(link)
         link.close()
     except (Unreachable, Refusal, TimeoutError):
         pass
-    from peerline.network.direct import DirectCalls  # here: the engine takes longer to load than all the rest
-
-    return DirectCalls(home, now=now, entropy=entropy, environ=environ)
+    return None

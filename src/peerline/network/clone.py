@@ -1,29 +1,31 @@
 """One network's copy on this machine: the bare repository, the tables, and the lock on moving branches."""
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 from peerline.core.ids import Entropy, Millis
 from peerline.network.git.address import remote_address
-from peerline.network.git.append import Author
 from peerline.network.git.repository import open_repository, set_aside
 from peerline.network.git.runner import Git, Limits
 from peerline.network.lock import branch_lock
 from peerline.network.place import Identity, Place
-from peerline.network.tables.file import NetworkFile
+
+if TYPE_CHECKING:
+    from peerline.network.git.append import Author
+    from peerline.network.tables.file import NetworkFile
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class Surroundings(NamedTuple):
     """What comes from outside: clock, chance, environment, limits; `pause` waits between tries, `probe` is told each
     step of a send, a flush and a sync by name (tests end the process there)."""
 
     now: Callable[[], Millis]
     entropy: Entropy
     environ: Mapping[str, str]
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits = Limits()
     pause: Callable[[float], None] = time.sleep
     monotonic: Callable[[], float] = time.monotonic
     probe: Callable[[str], None] = lambda step: None
@@ -38,8 +40,19 @@ class Clone:
         """Raises: BadRemote."""
         self.place, self.identity, self.around = place, identity, around
         self.address = remote_address(place.remote)
-        self.file = NetworkFile(place.folder / "peerline.db")
+        self._file: NetworkFile | None = None
+        self._opening = threading.Lock()
         self._git: Git | None = None
+
+    @property
+    def file(self) -> "NetworkFile":
+        """The tables; loaded when they are first asked for, which may be while git asks the remote."""
+        with self._opening:
+            if self._file is None:
+                from peerline.network.tables.file import NetworkFile
+
+                self._file = NetworkFile(self.place.folder / "peerline.db")
+            return self._file
 
     @property
     def git(self) -> Git:
@@ -71,8 +84,10 @@ class Clone:
         set_aside(folder)
 
     @property
-    def author(self) -> Author:
+    def author(self) -> "Author":
         """Who our commits are by: the environment, else the user's git configuration, else the agent itself."""
+        from peerline.network.git.append import Author  # here: who only reads writes no commit
+
         environ, values = self.around.environ, self.git.user.values
         return Author(
             environ.get("GIT_AUTHOR_NAME") or values.get("user.name") or self.identity.display_name,
@@ -82,4 +97,6 @@ class Clone:
         )
 
     def close(self) -> None:
-        self.file.close()
+        with self._opening:
+            if self._file is not None:
+                self._file.close()

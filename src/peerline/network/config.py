@@ -6,8 +6,8 @@ It is read anew at each use and changed only under a lock, so that a room joined
 import fcntl
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
 
 from peerline.core.errors import Conflict, Invalid, NotFound
 from peerline.network.home import Home
@@ -32,8 +32,7 @@ class UnknownNetwork(NotFound):
     code = "UNKNOWN_NETWORK"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Me:
+class Me(NamedTuple):
     """The identity: what stands on everything this agent writes, and on its card."""
 
     id: str
@@ -43,8 +42,7 @@ class Me:
     tool: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Joined:
+class Joined(NamedTuple):
     """One network this agent belongs to; `rooms` are those it follows."""
 
     id: str
@@ -52,12 +50,11 @@ class Joined:
     rooms: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Config:
+class Config(NamedTuple):
     agent: Me
-    networks: Mapping[str, Joined] = field(default_factory=dict)
+    networks: Mapping[str, Joined] = {}
     default: str | None = None
-    rest: Mapping[str, Any] = field(default_factory=dict)  # what other programs keep here, written back as it was
+    rest: Mapping[str, Any] = {}  # what other programs keep here, written back as it was
 
     def network(self, name: str | None) -> Joined:
         """The named network, else the default one, else the only one.
@@ -81,10 +78,10 @@ class Config:
         return self.networks[wanted]
 
     def with_network(self, joined: Joined) -> "Config":
-        return replace(self, networks={**self.networks, joined.id: joined}, default=self.default or joined.id)
+        return self._replace(networks={**self.networks, joined.id: joined}, default=self.default or joined.id)
 
     def with_rooms(self, network: str, rooms: tuple[str, ...]) -> "Config":
-        return self.with_network(replace(self.networks[network], rooms=rooms))
+        return self.with_network(self.networks[network]._replace(rooms=rooms))
 
 
 def default_identity(agent: str | None, user: str, timezone: str) -> Me:
@@ -109,11 +106,16 @@ def load_config(home: Home) -> Config:
     try:
         if len(data) > SIZE_AT_MOST:
             raise ValueError("it is larger than 256 KiB")
-        return _read(yaml_core.load(data.decode()))
+        return _understood(data)
     except (ValueError, Invalid) as error:
         raise BrokenConfig(
             f"{home.config} can't be used: {error}; mend or move it, nothing here overwrites it"
         ) from None
+
+
+@lru_cache(maxsize=2)
+def _understood(data: bytes) -> Config:
+    return _read(yaml_core.load(data.decode()))
 
 
 def change_config(home: Home, change: Callable[[Config], Config], first: Me | None = None) -> Config:

@@ -1,4 +1,4 @@
-"""The operations in this process, with the engine that they need: what a command that finds a daemon never loads."""
+"""The operations in this process: what a command that finds a daemon never loads."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -7,8 +7,7 @@ from peerline.core.ids import Entropy, Millis
 from peerline.network.config import load_config
 from peerline.network.home import Home
 from peerline.network.operations.session import Session
-from peerline.network.operations.table import OPERATIONS, UnknownMethod
-from peerline.network.operations.writing import answer
+from peerline.network.operations.table import LOOKING, operation
 
 
 class DirectCalls:
@@ -37,13 +36,16 @@ class DirectCalls:
         self._sessions: dict[str, Session] = {}
 
     def call(self, method: str, params: Mapping[str, Any], network: str | None = None) -> Any:
-        operation = OPERATIONS.get(method)
-        if operation is None:
-            raise UnknownMethod(f"there is no operation {method[:40]!r}")
-        return operation(self.session(network), params)
+        if method not in LOOKING:
+            return operation(method)(self.session(network), params)
+        session = self.session(network)
+        session.refresh(meanwhile=lambda: operation(method))
+        return operation(method)(session, params)
 
     def answer_as_human(self, message_id: str, body: str, network: str | None, unsafe_reason: str | None = None) -> Any:
         """A person's answer: only from the process at whose terminal the person is."""
+        from peerline.network.operations.writing import answer  # here: it loads what only writing needs
+
         params = {"messageId": message_id, "body": body, **({"forceUnsafe": unsafe_reason} if unsafe_reason else {})}
         return answer(self.session(network), params, by_human=True)
 

@@ -1,73 +1,44 @@
 """One network of one agent: everything that can be done with it. Plain and synchronous; reads never need the remote.
 
-Several engines, in one process or in several, may work on one home at the same time.
+All reading is `View`'s; here is what talks to the remote or writes. Several engines, in one process or in several, may
+work on one home at the same time.
 """
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from typing import Final
 
 from peerline.core.errors import Busy
 from peerline.core.identifiers import room_id
-from peerline.core.ids import Entropy, Millis
-from peerline.core.post import Kind, Post, PostDraft
+from peerline.core.post import Post
 from peerline.core.post_delivery import Outlook
+from peerline.core.post_draft import PostDraft
 from peerline.core.profile import Profile
-from peerline.core.room import Manifest, Receipt, Room
+from peerline.core.room import Room
 from peerline.core.threads import REPLY_BUDGET
 from peerline.core.ulid import Ulids
-from peerline.network import founding, guard, inbox, mentions, people, posting, publishing, reading, record, rooms, sync
-from peerline.network.arrivals import started
-from peerline.network.clone import Clone, Surroundings
+from peerline.network import founding, guard, mentions, posting, publishing, room_founding, rooms, sync
+from peerline.network.clone import Clone
 from peerline.network.git.branches import MAIN, room_branch
 from peerline.network.git.errors import GitFailed, RemoteFailed
 from peerline.network.git.remote import heads
-from peerline.network.health import health, is_away
-from peerline.network.inbox import Drain, InboxItem, InboxQuery, InboxView
-from peerline.network.people import Known
-from peerline.network.place import Identity, Place, Subscriptions
-from peerline.network.reading import Trace, Waiting
-from peerline.network.refusals import NotSubscribed, UnknownPost, UnknownRoom
-from peerline.network.reports import Flushed, Health, Sent, Started, SyncReport
+from peerline.network.place import Subscriptions
+from peerline.network.refusals import UnknownRoom
+from peerline.network.reports import Flushed, Sent, SyncReport
 from peerline.network.rooms import RoomView
 from peerline.network.tables.api import Tx
-from peerline.network.tables.posts import Stored
-from peerline.network.tables.troubles import Trouble
+from peerline.network.view import View
 
 SEND_S: Final = 10.0  # all a send waits for a remote that answers
 AWAY_S: Final = 2.0  # and for one that did not, the last time
 
 
-class Engine:
-    def __init__(
-        self,
-        place: Place,
-        identity: Identity,
-        subscriptions: Subscriptions,
-        *,
-        now: Callable[[], Millis],
-        entropy: Entropy,
-        environ: Mapping[str, str],
-        around: Surroundings | None = None,
-    ) -> None:
-        """`around` replaces clock, chance and environment as a whole.
-
-        Raises: BadRemote
-        """
-        self._around = around or Surroundings(now=now, entropy=entropy, environ=environ)
-        self._clone = Clone(place, identity, self._around)
-        self._subscriptions = subscriptions
+class Engine(View):
+    def __init__(self, clone: Clone, subscriptions: Subscriptions) -> None:
+        super().__init__(clone, subscriptions)
+        self._around = clone.around
         self._ulids = Ulids(self._around.now, self._around.entropy)
         self._naming = threading.Lock()
-
-    def close(self) -> None:
-        self._clone.close()
-
-    @property
-    def agent(self) -> str:
-        """Who this machine is in the network."""
-        return self._clone.identity.agent
 
     # The remote
 
@@ -103,13 +74,6 @@ class Engine:
     def policy_notices(self) -> tuple[str, ...]:
         """What a person should know of the network's policy: the scan switched off, a pattern that cannot be used."""
         return guard.policy(self._clone).notices
-
-    def health(self) -> Health:
-        return self._clone.file.read(lambda tx: health(tx, self._around.now()))
-
-    def away(self) -> bool:
-        """Whether the remote did not answer the last time it was asked."""
-        return self._clone.file.read(is_away)
 
     # Writing
 
@@ -170,91 +134,7 @@ class Engine:
 
     # The inbox
 
-    def inbox(self, query: InboxQuery = InboxQuery(), *, showing: bool = True) -> InboxView:  # noqa: B008
-        """What waits for this agent, the most urgent first."""
-        if query.room is not None:
-            self._require_followed(query.room)
-        return inbox.inbox(self._clone, query, self._subscriptions.get(), showing=showing)
-
-    def item(self, id: str) -> InboxItem | None:
-        """One item of the inbox, in whatever state it is now."""
-        return inbox.item(self._clone, id)
-
-    def drain(self, ids: Iterable[str]) -> Drain:
-        """Take these items out of the inbox, and no others; one that waits for a person stays.
-
-        Raises:
-            UnknownPost: one is no item of this inbox; nothing is taken out.
-        """
-        return inbox.drain(self._clone, ids)
-
     # Reading
-
-    def find(self, id: str) -> Stored | None:
-        """A post of any room that is, or was, followed here; sealed ones too."""
-        return self._clone.file.read(lambda tx: tx.posts.by_id(id))
-
-    def post(self, room: str, id: str) -> Stored | None:
-        return self._clone.file.read(lambda tx: tx.posts.get(room, id))
-
-    def answer_of(self, id: str, agent: str) -> Post | None:
-        """The first answer that the agent gave to the post."""
-        return self._clone.file.read(lambda tx: reading.answer_of(tx, id, agent))
-
-    def answers(self, id: str) -> list[Post]:
-        """Every answer to the post that is not shown to be forged, in the order of arrival."""
-        replies = self._clone.file.read(lambda tx: tx.posts.replies(id))
-        return [reply.post for reply in replies if reply.post.kind is Kind.ANSWER and not reply.failed]
-
-    def read(self, room: str, limit: int | None = 50, thread: str | None = None) -> list[Stored]:
-        """What stands on the room's branch now: the last `limit` in thread order.
-
-        Raises: NotSubscribed
-        """
-        self._require_followed(room)
-        return self._clone.file.read(lambda tx: reading.live(tx, room, limit, thread))
-
-    def history(self, room: str, since: Millis | None = None, limit: int = 1_000) -> list[Stored]:
-        """The newest posts by arrival, the oldest of them first; sealed ones too.
-
-        Raises: NotSubscribed
-        """
-        self._require_followed(room)
-        return self._clone.file.read(lambda tx: tx.posts.newest(room, since, limit))
-
-    def search(self, words: str, room: str | None = None, limit: int = 20) -> list[Stored]:
-        """Posts with words that begin like each of `words`, newest first, sealed ones too.
-
-        Raises: NotSubscribed
-        """
-        followed = self._subscriptions.get()
-        if room is not None:
-            self._require_followed(room)
-        return self._clone.file.read(
-            lambda tx: tx.posts.search(words.split(), [room] if room is not None else list(followed), limit)
-        )
-
-    def trace(self, id: str) -> Trace:
-        """How far a post has come.
-
-        Raises: UnknownPost
-        """
-
-        def work(tx: Tx) -> Trace:
-            stored = tx.posts.by_id(id)
-            if stored is None:
-                raise UnknownPost(f"no post {id} in the rooms followed here: it is new (komnet sync), or wrong")
-            return reading.trace(tx, stored, self._clone.identity.agent)
-
-        return self._clone.file.read(work)
-
-    def receipts(self, room: str) -> list[Receipt]:
-        """What each agent says it has read of the room, the newest first.
-
-        Raises: NotSubscribed
-        """
-        self._require_followed(room)
-        return self._clone.file.read(lambda tx: reading.receipts(tx, room))
 
     def mentions(self, *, wait_lock: float = 30.0, limit_s: float | None = None) -> list[Post]:
         """Posts that mention this agent in rooms it does not follow; the one reading that asks the remote.
@@ -264,49 +144,7 @@ class Engine:
         """
         return mentions.mentions(self._clone, self._subscriptions.get(), wait_lock=wait_lock, limit_s=limit_s)
 
-    def waits(self, id: str) -> Waiting | None:
-        """Why a post of ours is still queued; None: the remote has it, or it is not ours."""
-        return next((one for one in self.waiting() if one.id == id), None)
-
-    def waiting(self) -> list[Waiting]:
-        """What the remote has not got yet, in the order in which it was written."""
-        queued = self._clone.file.read(lambda tx: tx.outbox.queued())
-        return [
-            Waiting(room=one.room, id=one.id, queued_at=one.queued_at, tries=one.tries, reason=one.reason)
-            for one in queued
-        ]
-
-    def started(self, limit: int = 20) -> list[Started]:
-        """Threads that others opened in followed rooms and that are addressed to somebody else, the newest first."""
-        stored = self._clone.file.read(lambda tx: tx.posts.by_seq(tx.started.newest(limit)))
-        return [started(one.post) for one in stored]
-
-    def troubles(self, limit: int = 50) -> list[Trouble]:
-        """What was found wrong in the repository, the newest first."""
-        return self._clone.file.read(lambda tx: tx.troubles.newest(limit))
-
-    def heads(self) -> dict[str, str]:
-        """The commit up to which each followed room was examined."""
-        branches = self._clone.file.read(lambda tx: tx.branches.all())
-        return {
-            room: branch.cursor
-            for room in self._subscriptions.get()
-            if (branch := branches.get(room_branch(room))) is not None and branch.cursor is not None
-        }
-
-    def arrived_after(self, seq: int) -> list[InboxItem]:
-        """Items that came into the inbox after the one with this number, in the order of arrival; 0: all of them."""
-        return inbox.arrived_after(self._clone, seq, self._subscriptions.get())
-
     # Rooms and people
-
-    def rooms(self) -> list[RoomView]:
-        return self._clone.file.read(lambda tx: rooms.rooms(tx, self._subscriptions.get()))
-
-    def room(self, room: str) -> RoomView:
-        """Raises: UnknownRoom."""
-        rooms.require_room(self._clone, room)
-        return next(view for view in self.rooms() if view.room.id == room)
 
     def create_room(
         self, room: str, *, title: str | None = None, purpose: str = "", reply_budget: int = REPLY_BUDGET
@@ -325,7 +163,7 @@ class Engine:
             reply_budget=reply_budget,
         )
         guard.require_clean_fields(self._clone, {"title": config.title, "purpose": purpose})
-        rooms.create(self._clone, config, wait_lock=30.0)
+        room_founding.create(self._clone, config, wait_lock=30.0)
         self.join(room)
         return self.room(room)
 
@@ -367,10 +205,6 @@ class Engine:
 
         return self._clone.file.write(work)
 
-    def cards(self) -> list[Known]:
-        """Every agent with a card, with profile and presence."""
-        return self._clone.file.read(lambda tx: people.known(tx, self._around.now()))
-
     def publish_card(self, *, announce: bool | None = None, session: str | None = None) -> bool:
         """Bring our card up to date; True: the remote has a new one, or gets it with the next push.
 
@@ -380,10 +214,6 @@ class Engine:
         if queued:
             self._tried()
         return queued
-
-    def profile(self, agent: str | None = None) -> Profile | None:
-        """An agent's profile, ours by default."""
-        return self._clone.file.read(lambda tx: publishing.profile(tx, agent or self._clone.identity.agent))
 
     def publish_profile(self, profile: Profile) -> bool:
         """False when only its time would change.
@@ -395,19 +225,3 @@ class Engine:
         if queued:
             self._tried()
         return queued
-
-    def manifest(self) -> Manifest:
-        """What kind of network this is, as main said when it was last seen."""
-        return record.manifest(self._clone)
-
-    def followed(self) -> tuple[str, ...]:
-        """The rooms that are followed now."""
-        return self._subscriptions.get()
-
-    def _require_followed(self, room: str) -> None:
-        followed = self._subscriptions.get()
-        if room not in followed:
-            raise NotSubscribed(
-                f"{room} is not followed here (followed: {', '.join(followed) or 'none'}); join it first: "
-                f"komnet room join {room}"
-            )

@@ -1,8 +1,24 @@
 """Whether what is here is what the remote has: carried with every answer, so that silence is not taken for quiet."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
 from peerline.core.ids import Millis
-from peerline.network.reports import Health
-from peerline.network.tables.api import Tx
+
+if TYPE_CHECKING:
+    from peerline.network.tables.api import Tx
+
+
+class Health(NamedTuple):
+    """Whether what is here is what the remote has. `age_seconds` None: no sync ever succeeded."""
+
+    last_sync_at: Millis | None
+    age_seconds: int | None
+    degraded: bool
+    reason: str | None = None
+    failing_since: Millis | None = None
+
 
 _SYNCED, _SINCE, _REASON, _TRIED, _AWAY = (
     "last_sync_at", "failing_since", "failing_reason", "last_attempt_at", "away",

@@ -1,20 +1,17 @@
 """The inbox as it is asked for: what waits, the most urgent first, and taking out exactly what was handled."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from peerline.core.post import Post
-from peerline.network import publishing
 from peerline.network.clone import Clone
-from peerline.network.health import health
+from peerline.network.health import Health, health
 from peerline.network.refusals import UnknownPost
-from peerline.network.reports import Health
 from peerline.network.tables.api import Tx
 from peerline.network.tables.items import Item
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InboxQuery:
+class InboxQuery(NamedTuple):
     """None: all of them."""
 
     room: str | None = None
@@ -23,8 +20,7 @@ class InboxQuery:
     thread: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InboxItem:
+class InboxItem(NamedTuple):
     """`seq` is the order of arrival; `state`: pending, drained or resolved; `changed_at` when it stopped waiting."""
 
     seq: int
@@ -37,14 +33,12 @@ class InboxItem:
     changed_at: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InboxView:
+class InboxView(NamedTuple):
     health: Health
     items: tuple[InboxItem, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drain:
+class Drain(NamedTuple):
     """`drained`: what was taken out; `awaiting_human`: what was asked for and stays, since a person must answer it;
     `stale`: what was not pending any more."""
 
@@ -56,14 +50,18 @@ class Drain:
 def inbox(clone: Clone, query: InboxQuery, rooms: Collection[str], *, showing: bool) -> InboxView:
     """What waits in the followed rooms. `showing`: it is put before the agent, which its receipt will say."""
 
-    def read(tx: Tx) -> InboxView:
-        items = _matching(tx, query, rooms)
-        return InboxView(health=health(tx, clone.around.now()), items=tuple(item for _, item in items))
+    def read(tx: Tx) -> tuple[InboxView, bool]:
+        items = tuple(item for _, item in _matching(tx, query, rooms))
+        return InboxView(health=health(tx, clone.around.now()), items=items), tx.items.are_shown(_names(items))
 
-    view = clone.file.read(read)
-    if showing and view.items:
-        clone.file.write(lambda tx: tx.items.show([(item.post.room, item.post.id) for item in view.items]))
+    view, shown_before = clone.file.read(read)
+    if showing and not shown_before:
+        clone.file.write(lambda tx: tx.items.show(_names(view.items)))
     return view
+
+
+def _names(items: Iterable[InboxItem]) -> list[tuple[str, str]]:
+    return [(item.post.room, item.post.id) for item in items]
 
 
 def drain(clone: Clone, ids: Iterable[str]) -> Drain:
@@ -118,6 +116,8 @@ def _drained(tx: Tx, clone: Clone, items: Iterable[Item]) -> Drain:
             shown = _shown(tx, tx.items.by_seq(item.seq))
             if shown is not None:
                 drained.append(shown)
+    from peerline.network import publishing  # here: looking into an inbox writes no receipt
+
     for room in {item.post.room for item in drained}:
         publishing.queue_receipt(tx, clone, room)
     return Drain(drained=tuple(drained), awaiting_human=tuple(human), stale=tuple(stale))

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from peerline.core.errors import Conflict
 from peerline.core.identifiers import InvalidIdentifier, agent_id, slug
 from peerline.core.ids import Entropy, Millis
+from peerline.network.clone import Surroundings
 from peerline.network.config import Config, Joined, Me, NotConfigured, change_config, load_config
+from peerline.network.engine import Engine
 from peerline.network.home import Home
-from peerline.network.operations.session import opened
+from peerline.network.operations.session import FollowedRooms, clone_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +59,8 @@ def enter(
     entering, new = known or Joined(id=network, remote=remote), not home.network(network).exists()
     try:
         home.make()
-        engine = opened(home, entering, me, now=now, entropy=entropy, environ=environ)
+        around = Surroundings(now=now, entropy=entropy, environ=environ)
+        engine = Engine(clone_of(home, entering, me, around), FollowedRooms(home, entering.id))
         try:
             first = engine.initialise()
             rooms = tuple(view.room.id for view in engine.rooms())

@@ -1,13 +1,11 @@
 """Where a network's copy lies, who acts in it, and which rooms they follow."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(NamedTuple):
     """`folder` is `networks/<id>` of the agent's home; `remote` the address of the repository."""
 
     folder: Path
@@ -15,8 +13,7 @@ class Place:
     network: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Identity:
+class Identity(NamedTuple):
     """What stands on everything this agent writes and on its card."""
 
     agent: str

@@ -1,12 +1,12 @@
 """Writing a post: its thread, the reply budget, its signature; durable in the outbox before anything is tried."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from peerline.core.ids import Millis
-from peerline.core.post import AuthorKind, Kind, Post, PostDraft
+from peerline.core.post import AuthorKind, Kind, Post
 from peerline.core.post_delivery import Outlook, forecast
+from peerline.core.post_draft import PostDraft
 from peerline.core.room import Authenticity
 from peerline.core.threads import REPLY_BUDGET, budget_spent, reply_thread, thread_order
 from peerline.network.authenticity import Verdict
@@ -56,7 +56,7 @@ def signed(clone: Clone, post: Post) -> Post:
         return post
     environ = clone.around.environ
     key = signing_key(clone.git.user.values.get("user.signingkey"), Path(environ.get("HOME") or "/nonexistent"))
-    return replace(post, sig=sign(canonical(post), key, environ))
+    return post._replace(sig=sign(canonical(post), key, environ))
 
 
 def queue(clone: Clone, post: Post) -> int:

@@ -108,7 +108,7 @@ def queue_receipt(tx: Tx, clone: Clone, room: str) -> bool:
     except MalformedFile:
         before = None
     through, count = read
-    if before is not None and before.read_through >= through and before.count >= count:
+    if before is not None and before.read_through >= through and before.total >= count:
         return False
-    after = Receipt(agent=agent, room=room, read_through=through, count=count, updated_at=clone.around.now())
+    after = Receipt(agent=agent, room=room, read_through=through, total=count, updated_at=clone.around.now())
     return tx.files.queue(Record(path, write_receipt(after), f"komnet: receipt {agent} {room}"), clone.around.now())

@@ -2,20 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from peerline.core.ids import Millis
 from peerline.core.post import Post
 from peerline.core.post_delivery import Outlook
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Health:
-    """Whether what is here is what the remote has. `age_seconds` None: no sync ever succeeded."""
-
-    last_sync_at: Millis | None
-    age_seconds: int | None
-    degraded: bool
-    reason: str | None = None
-    failing_since: Millis | None = None
+from peerline.network.reading import Started
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,19 +57,6 @@ class Discovered:
 
     room: str
     state: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Started:
-    """A thread in a followed room that was opened by somebody and is not addressed to this agent."""
-
-    room: str
-    thread: str
-    sender: str
-    kind: str
-    needs: str
-    mentions: tuple[str, ...]
-    at: Millis
 
 
 @dataclass(slots=True, kw_only=True)

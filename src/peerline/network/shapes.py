@@ -3,8 +3,8 @@
 from typing import Any
 
 from peerline.core.post import Post
+from peerline.network.health import Health
 from peerline.network.inbox import InboxItem
-from peerline.network.reports import Health
 from peerline.network.tables.posts import Stored
 from peerline.wire.instants import instant
 

@@ -3,14 +3,14 @@
 from collections.abc import Collection
 from typing import Final
 
-from peerline.core.errors import Busy
 from peerline.network import health
 from peerline.network.clone import Clone
 from peerline.network.examination import Examination
 from peerline.network.git.branches import MAIN, room_branch, room_of
-from peerline.network.git.errors import GitFailed, RemoteFailed
-from peerline.network.git.remote import fetch, heads
+from peerline.network.git.errors import GitFailed
+from peerline.network.git.remote import fetch
 from peerline.network.git.repository import is_damaged, join_packs, seen_tips
+from peerline.network.look import look
 from peerline.network.outbox import Outbox
 from peerline.network.reports import Anomaly, Discovered, Flushed, SyncReport
 from peerline.network.tables.api import Tx
@@ -26,15 +26,15 @@ _DAMAGE: Final = (
 def sync(clone: Clone, rooms: Collection[str], *, wait_lock: float, limit_s: float | None = None) -> SyncReport:
     """Bring this copy and the remote together. A remote that is away is no error: the report and `health` say so."""
     report = SyncReport()
-    try:
-        with clone.locked(wait_lock):
-            _sync(clone, rooms, report, limit_s)
-    except Busy as error:
-        report.failed = error.text  # another process is at it: that is no failure of the remote
-    except RemoteFailed as error:
-        _failed(clone, report, error.text, away=True)
-    except GitFailed as error:
-        _failed(clone, report, error.text, away=False)
+
+    def rest(there: dict[str, str]) -> None:
+        take(clone, rooms, there, report, limit_s)
+
+    failed = look(clone, rooms, rest, wait_lock=wait_lock, limit_s=limit_s)
+    if failed is None:
+        report.polled = len(rooms)
+    else:
+        report.failed = failed
     report.queued = clone.file.read(lambda tx: tx.outbox.count())
     return report
 
@@ -59,14 +59,14 @@ def renew_main(clone: Clone, *, wait_lock: float, limit_s: float) -> None:
             examination.examine(MAIN, seen_tips(clone.git)[MAIN])
 
 
-def _failed(clone: Clone, report: SyncReport, reason: str, *, away: bool) -> None:
-    report.failed = reason
-    clone.file.write(lambda tx: health.failed(tx, reason, clone.around.now(), away=away))
+def take(
+    clone: Clone, rooms: Collection[str], there: dict[str, str], report: SyncReport, limit_s: float | None
+) -> None:
+    """What a sync does once it knows where the remote's branches are. Who calls holds the lock.
 
-
-def _sync(clone: Clone, rooms: Collection[str], report: SyncReport, limit_s: float | None) -> None:
-    there = heads(clone.git, limit_s)
-    clone.around.probe("looked")
+    Raises:
+        RemoteFailed, GitFailed
+    """
     clone.file.write(lambda tx: _looked(tx, clone, there, rooms, report))
     followed = [MAIN, *(room_branch(room) for room in rooms)]
     report.polled = len(followed) - 1

@@ -122,7 +122,7 @@ def read_receipt(room: str, agent: str, data: bytes) -> Receipt:
         agent=agent,
         room=room,
         read_through=members.text("read_through", check=is_ulid),
-        count=members.whole("count", 0),
+        total=members.whole("count", 0),
         updated_at=members.moment("updated_at", 0),
     )
 
@@ -133,7 +133,7 @@ def write_receipt(receipt: Receipt) -> bytes:
         "agent": receipt.agent,
         "room": receipt.room,
         "read_through": receipt.read_through,
-        "count": receipt.count,
+        "count": receipt.total,
         "updated_at": instant(receipt.updated_at),
     }
     return (json.dumps(members, indent=2, ensure_ascii=False) + "\n").encode()

@@ -7,7 +7,8 @@ Rooms are made, joined and left, work approved and policy changed by people only
 from collections.abc import Mapping
 from typing import Final
 
-from peerline.core.post import BODY_BYTES, LIST_ITEMS, SENT_KINDS, Needs, Priority
+from peerline.core.post import BODY_BYTES, Needs, Priority
+from peerline.core.post_draft import LIST_ITEMS, SENT_KINDS
 from peerline.core.profile import ITEM, ITEMS, ROLE, SENTENCE
 from peerline.wire.tool_schema import Schema, Tool, choice, integer, items, text
 

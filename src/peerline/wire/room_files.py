@@ -1,8 +1,7 @@
 """What `main` records of a network and its rooms, and the two files of a seal (spec/network.md 3.3, 3.8, 3.10, 12)."""
 
 import re
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from peerline.core.identifiers import is_agent_id, is_room_id
 from peerline.core.room import Authenticity, Decision, Digest, Manifest, Room, SealLock, SealTransaction
@@ -127,8 +126,7 @@ def write_room(room: Room) -> bytes:
     return dump(with_kept(known, room.kept, _ROOM)).encode()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Signer:
+class Signer(NamedTuple):
     """One line of allowed_signers: a public key and the agents it speaks for."""
 
     agents: tuple[str, ...]

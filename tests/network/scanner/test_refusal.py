@@ -6,7 +6,7 @@ import random
 import pytest
 
 from peerline.core.errors import Invalid, PersonOnly
-from peerline.core.post import InvalidPost, draft
+from peerline.core.post_draft import InvalidPost, draft
 from peerline.network.scanner.policy import ScanPolicy
 from peerline.network.scanner.refusal import (
     SecretDetected,

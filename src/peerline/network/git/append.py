@@ -1,8 +1,7 @@
 """Commits written without a work tree, by `git fast-import`: files put onto a branch's tip, nothing else touched."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from peerline.core.ids import Millis
 from peerline.network.git.branches import BRANCH, BUILT, OID
@@ -14,16 +13,14 @@ _UNSYNCED: Final = ("-c", "core.fsync=none")
 _NAME: Final = str.maketrans(dict.fromkeys("<>\n\r\0"))
 
 
-@dataclass(frozen=True, slots=True)
-class Author:
+class Author(NamedTuple):
     """Who a commit is by: what the authenticity mode `git` compares (spec/network.md 3.8)."""
 
     name: str
     email: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Addition:
+class Addition(NamedTuple):
     """One commit on `branch`: `files` by path, on top of `tip`; without a tip it is a root."""
 
     branch: str

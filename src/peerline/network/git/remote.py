@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from peerline.network.git.branches import BRANCH, HEADS, MAIN, OID, SEEN
 from peerline.network.git.errors import (
@@ -19,16 +18,14 @@ from peerline.network.git.runner import Done, Git
 
 _AT_ONCE: Final = 200  # branches in one command line
 # Somebody else was first: seen by us before the push, or by the far end while it took it.
-_MOVED: Final = re.compile(
+_MOVED: Final = (
     r"non-fast-forward|fetch first|stale info|failed to update ref|cannot lock ref|failed to lock|incorrect old value"
-    r"|reference already exists|needs force|unable to (?:resolve|create|lock) reference",
-    re.IGNORECASE,
+    r"|reference already exists|needs force|unable to (?:resolve|create|lock) reference"
 )
-_DOOR: Final = re.compile(
+_DOOR: Final = (
     r"permission denied|authentication failed|could not read (?:username|password)|terminal prompts disabled"
     r"|host key verification failed|access denied|not authorized|http basic|error: 40[13]\b|returned error: 40[13]"
-    r"|dubious ownership|credentials",
-    re.IGNORECASE,
+    r"|dubious ownership|credentials"
 )
 
 
@@ -79,8 +76,7 @@ def fetch(git: Git, branches: Sequence[str], limit_s: float | None = None) -> di
     return failed
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(NamedTuple):
     """A branch that is to go from `old` (None: that must not be there yet) to `new`, which is built on it."""
 
     branch: str
@@ -113,9 +109,9 @@ def push(git: Git, moves: Sequence[Move], limit_s: float | None = None) -> dict[
 
 
 def _refusal(summary: str, complaint: str) -> RemoteFailed:
-    if _MOVED.search(summary):
+    if _says(_MOVED, summary):
         return Contended("somebody else pushed first")
-    if "remote rejected" in summary and not _DOOR.search(summary):
+    if "remote rejected" in summary and not _says(_DOOR, summary):
         said = [line.removeprefix("remote: ") for line in complaint.split("; ") if line.startswith("remote: ")]
         reason = summary.partition("(")[2].rstrip(")") or "no reason given"
         return RemoteRefused(f"the remote refused it: {reason}{': ' + '; '.join(said) if said else ''}"[:300])
@@ -144,6 +140,11 @@ def _tried(git: Git, limit_s: float | None, *words: str) -> Done:
         raise RemoteUnreachable(error.text) from None
 
 
+def _says(words: str, text: str) -> bool:
+    """Compiled where it is needed: a remote that answers complains of nothing."""
+    return re.search(words, text, re.IGNORECASE) is not None
+
+
 def _failure(complaint: str) -> RemoteFailed:
     if "dubious ownership" in complaint:
         return RemoteNotAllowed(
@@ -152,6 +153,6 @@ def _failure(complaint: str) -> RemoteFailed:
         )
     if "find remote ref" in complaint:
         return RemoteUnreachable(f"the remote has no such branch any more: {complaint}")
-    if _DOOR.search(complaint):
+    if _says(_DOOR, complaint):
         return RemoteNotAllowed(f"the remote does not let us in: {complaint}")
     return RemoteUnreachable(f"the remote does not answer: {complaint}")

@@ -1,7 +1,6 @@
 """The bare repository of one network on this machine: a cache that can be thrown away, never a place to work in."""
 
 import os
-import shutil
 import stat
 from collections.abc import Callable, Mapping
 from itertools import count
@@ -80,13 +79,17 @@ def seen_tips(git: Git) -> dict[str, str]:
     return tips
 
 
+def many_packs(git: Git) -> bool:
+    """Whether it is time to join them."""
+    return sum(1 for _ in (git.repository / "objects" / "pack").glob("*.pack")) > PACKS
+
+
 def join_packs(git: Git) -> bool:
     """Each fetch and each write leaves a small pack; many of them make every look at the repository slower.
 
     Raises: GitFailed
     """
-    packs = sum(1 for _ in (git.repository / "objects" / "pack").glob("*.pack"))
-    if packs <= PACKS:
+    if not many_packs(git):
         return False
     git.run("repack", "--geometric=2", "-d", "-q")
     return True
@@ -105,6 +108,8 @@ def set_aside(folder: Path) -> Path:
 
 
 def _make(folder: Path, git: Git, rename: Callable[[Path, Path], None] = os.rename) -> None:
+    import shutil  # here: it takes longer to load than a reading command has for it
+
     private_folder(folder.parent)
     part = folder.with_name(f"{folder.name}.{os.getpid()}")
     shutil.rmtree(part, ignore_errors=True)

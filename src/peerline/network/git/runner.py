@@ -7,9 +7,8 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, NamedTuple
 
 from peerline.core.fence import visible
 from peerline.network.git.environment import find_git, git_environment
@@ -21,8 +20,7 @@ _ERROR_BYTES: Final = 1 << 14
 _LOOK_S: Final = 0.25  # between two looks at how much a fetch has written
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """`fetch_bytes`: what one fetch may write to the disk; `output_bytes`: what one command may print."""
 
     local_s: float = 30.0
@@ -31,8 +29,7 @@ class Limits:
     fetch_bytes: int = 2 << 30
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(NamedTuple):
     """A command that ended: its exit code, what it printed, and its complaint on one line, safe to show."""
 
     code: int
@@ -49,7 +46,7 @@ class Git:
         environ: Mapping[str, str],
         *,
         protocol: str,
-        limits: Limits = Limits(),
+        limits: Limits = Limits(),  # noqa: B008
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self.repository, self.limits = repository, limits

@@ -11,8 +11,7 @@ from peerline.network.operations.session import Session
 
 def inbox(session: Session, params: Params) -> Any:
     """`{room, needs, tag, thread}`, each optional → `{health, items}`, the most urgent first."""
-    session.refresh()
-    view = session.engine.inbox(query(params))
+    view = session.view.inbox(query(params))
     return {"health": shapes.health(view.health), "items": [shapes.item(one) for one in view.items]}
 
 
@@ -21,9 +20,9 @@ def drain(session: Session, params: Params) -> Any:
     ids = texts(params, "ids")
     if not ids and "rooms" in params:
         rooms = texts(params, "rooms")
-        ids = tuple(one.post.id for one in session.engine.inbox(InboxQuery()).items if one.post.room in rooms)
-    items = {one.post.id: one for one in session.engine.inbox(InboxQuery(), showing=False).items}
-    done = session.engine.drain(ids)
+        ids = tuple(one.post.id for one in session.view.inbox(InboxQuery()).items if one.post.room in rooms)
+    items = {one.post.id: one for one in session.view.inbox(InboxQuery(), showing=False).items}
+    done = session.view.drain(ids)
     return {
         "drained": len(done.drained),
         "messages": [shapes.item(items.get(one.post.id, one)) for one in done.drained],

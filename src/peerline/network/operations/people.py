@@ -6,7 +6,7 @@ from typing import Any
 from peerline.core.card import Card, Status
 from peerline.core.errors import Conflict
 from peerline.core.identifiers import EVERYONE
-from peerline.core.post import draft
+from peerline.core.post_draft import draft
 from peerline.core.profile import Environment, Profile
 from peerline.network import shapes
 from peerline.network.operations.params import InvalidParams, Params, text, text_or_none, texts
@@ -25,17 +25,15 @@ class NoOpenHandshake(Conflict):
 
 def agents(session: Session, params: Params) -> Any:
     """Every card, with the role of its profile."""
-    session.refresh()
     return [
         {**_card(known.card), **({"role": known.profile.role} if known.profile else {})}
-        for known in session.engine.cards()
+        for known in session.view.cards()
     ]
 
 
 def profile(session: Session, params: Params) -> Any:
     """`{agent}`, default this one → its profile, or null."""
-    session.refresh()
-    found = session.engine.profile(text_or_none(params, "agent") or session.me)
+    found = session.view.profile(text_or_none(params, "agent") or session.me)
     return None if found is None else _profile(found)
 
 
@@ -45,7 +43,7 @@ def profile_update(session: Session, params: Params) -> Any:
     Raises:
         InvalidProfile, SecretDetected
     """
-    old = session.engine.profile() or Profile(
+    old = session.view.profile() or Profile(
         id=session.me,
         updated_at=session.now(),
         role="Agent",
@@ -74,8 +72,7 @@ def profile_update(session: Session, params: Params) -> Any:
 
 def presence(session: Session, params: Params) -> Any:
     """Who is there: what a card says, unless the agent wrote something later."""
-    session.refresh()
-    return [_presence(known) for known in session.engine.cards()]
+    return [_presence(known) for known in session.view.cards()]
 
 
 def announce(session: Session, params: Params) -> Any:
@@ -107,7 +104,7 @@ def handshake(session: Session, params: Params) -> Any:
 
 
 def _acknowledged(session: Session, ack_to: str, note: str | None, published: bool) -> Any:
-    found = session.engine.find(ack_to)
+    found = session.view.find(ack_to)
     if found is None:
         raise UnknownPost(f"no message {ack_to} in the rooms this agent follows\n  try 'komnet sync' first")
     post = found.post
@@ -135,7 +132,7 @@ def _acknowledged(session: Session, ack_to: str, note: str | None, published: bo
 
 
 def _shaken(session: Session, sent: Any, role: str, addressed: list[str], published: bool) -> Any:
-    peers = [_presence(known) for known in session.engine.cards() if known.card.id != session.me]
+    peers = [_presence(known) for known in session.view.cards() if known.card.id != session.me]
     return {
         "room": sent["room"],
         "thread": sent["thread"],
@@ -146,7 +143,7 @@ def _shaken(session: Session, sent: Any, role: str, addressed: list[str], publis
             {name: one[name] for name in ("id", "status", "lastSeen", "lastActivity", "tool", "human")} for one in peers
         ],
         "presencePublished": published,
-        "synced": not session.engine.health().degraded,
+        "synced": not session.view.health().degraded,
         "watch": f"komnet watch --thread {sent['thread']}",
     }
 

@@ -15,26 +15,21 @@ MANY = 100_000
 
 def read(session: Session, params: Params) -> Any:
     """`{room, limit, thread}` → what stands in the room now, by thread, the last `limit` of that order."""
-    session.refresh()
     limit = count(params, "limit", 50, MANY) or 50
-    return [
-        shapes.shown(one) for one in session.engine.read(text(params, "room"), limit, text_or_none(params, "thread"))
-    ]
+    return [shapes.shown(one) for one in session.view.read(text(params, "room"), limit, text_or_none(params, "thread"))]
 
 
 def history(session: Session, params: Params) -> Any:
     """`{room, since, limit}` → sealed messages too, the oldest first."""
-    session.refresh()
     since = text_or_none(params, "since")
     limit = count(params, "limit", MANY, MANY) or MANY
-    return [shapes.shown(one) for one in session.engine.history(text(params, "room"), _moment(since), limit)]
+    return [shapes.shown(one) for one in session.view.history(text(params, "room"), _moment(since), limit)]
 
 
 def search(session: Session, params: Params) -> Any:
     """`{query, room, limit}` → the newest first."""
-    session.refresh()
     limit = count(params, "limit", 20, 1_000) or 20
-    found = session.engine.search(text(params, "query"), text_or_none(params, "room"), limit)
+    found = session.view.search(text(params, "query"), text_or_none(params, "room"), limit)
     return [{"room": one.post.room, **shapes.shown(one)} for one in found]
 
 
@@ -45,7 +40,7 @@ def message(session: Session, params: Params) -> Any:
         UnknownPost
     """
     message_id = text(params, "messageId")
-    found = session.engine.find(message_id)
+    found = session.view.find(message_id)
     if found is None:
         raise UnknownPost(f"no message {message_id} in the rooms this agent follows\n  try 'komnet sync' first")
     return shapes.shown(found)
@@ -57,9 +52,8 @@ def trace(session: Session, params: Params) -> Any:
     Raises:
         UnknownPost
     """
-    session.refresh()
     message_id = text(params, "messageId")
-    found = session.engine.trace(message_id)
+    found = session.view.trace(message_id)
     post = found.stored.post
     return {
         "id": post.id,
@@ -84,7 +78,6 @@ def trace(session: Session, params: Params) -> Any:
 
 def receipts(session: Session, params: Params) -> Any:
     """`{room, messageId}` → who has read how far, the newest first; with a message, whether that far."""
-    session.refresh()
     message_id = text_or_none(params, "messageId")
     return [
         {
@@ -92,11 +85,11 @@ def receipts(session: Session, params: Params) -> Any:
             "agent": one.agent,
             "room": one.room,
             "readThrough": one.read_through,
-            "count": one.count,
+            "count": one.total,
             "updatedAt": instant(one.updated_at),
             **({"read": one.read_through >= message_id} if message_id else {}),
         }
-        for one in session.engine.receipts(text(params, "room"))
+        for one in session.view.receipts(text(params, "room"))
     ]
 
 

@@ -10,7 +10,6 @@ from peerline.wire.instants import instant
 
 
 def rooms(session: Session, params: Params) -> Any:
-    session.refresh()
     return [
         {
             "id": view.room.id,
@@ -22,7 +21,7 @@ def rooms(session: Session, params: Params) -> Any:
             "pending": view.pending,
             **({"trouble": view.trouble} if view.trouble else {}),
         }
-        for view in session.engine.rooms()
+        for view in session.view.rooms()
     ]
 
 
@@ -32,8 +31,7 @@ def show(session: Session, params: Params) -> Any:
     Raises:
         UnknownRoom
     """
-    session.refresh()
-    return shape(session.engine.room(text(params, "room")).room)
+    return shape(session.view.room(text(params, "room")).room)
 
 
 def create(session: Session, params: Params) -> Any:

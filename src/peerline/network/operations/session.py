@@ -3,13 +3,18 @@
 import functools
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from peerline.core.ids import Entropy, Millis
+from peerline.network.clone import Clone, Surroundings
 from peerline.network.config import Config, Joined, Me, NotConfigured, change_config, load_config
-from peerline.network.engine import Engine
 from peerline.network.home import Home
+from peerline.network.look import look
 from peerline.network.place import Identity, Place
+
+if TYPE_CHECKING:
+    from peerline.network.engine import Engine
+    from peerline.network.view import View
 
 FRESH_MS = 10_000  # a read does not look again so soon
 PATIENCE_S = 10.0  # for a remote that answered the last time
@@ -41,7 +46,10 @@ class FollowedRooms:
 
 
 class Session:
-    """`pushing`: a send goes out before it returns; else somebody else flushes."""
+    """`pushing`: a send goes out before it returns; else somebody else flushes.
+
+    `view` reads, and is what most commands need; `engine` can do everything, and is loaded when it is first asked for.
+    """
 
     def __init__(
         self,
@@ -55,53 +63,59 @@ class Session:
         refreshing: bool,
         pushing: bool,
     ) -> None:
+        """Raises: BadRemote."""
         self.home, self.config, self.joined, self.now = home, config, joined, now
         self.pushing = pushing
         self._refreshing = refreshing
-        self._opening = functools.partial(opened, home, joined, config.agent, now=now, entropy=entropy, environ=environ)
+        around = Surroundings(now=now, entropy=entropy, environ=environ)
+        self._clone, self._followed = clone_of(home, joined, config.agent, around), FollowedRooms(home, joined.id)
         self._looked_at: Millis | None = None
         self.last_report: Any = None
-        self.engine = self._opening()
+
+    @functools.cached_property
+    def view(self) -> "View":
+        from peerline.network.view import View
+
+        return View(self._clone, self._followed)
+
+    @functools.cached_property
+    def engine(self) -> "Engine":
+        from peerline.network.engine import Engine
+
+        return Engine(self._clone, self._followed)
 
     @property
     def me(self) -> str:
         return self.config.agent.id
 
-    def refresh(self) -> None:
+    def refresh(self, meanwhile: Callable[[], object] = lambda: None) -> None:
         """Look at the remote before a read, at most every 10 s; one that is away delays no read for long.
 
-        The look goes on beside the read when it takes longer than this waits.
+        The look goes on beside the read when it takes longer than this waits. `meanwhile` is done while git asks.
         """
         if not self._refreshing or (self._looked_at is not None and self.now() - self._looked_at < FRESH_MS):
             return
         self._looked_at = self.now()
-        patience = IMPATIENCE_S if self.engine.away() else PATIENCE_S
-        look = threading.Thread(target=self._look, daemon=True)
-        look.start()
-        look.join(patience)
+        looking = threading.Thread(target=self._look, daemon=True)
+        looking.start()
+        meanwhile()
+        looking.join(IMPATIENCE_S if self.view.away() else PATIENCE_S)
 
     def _look(self) -> None:
-        engine = self._opening()
-        try:
-            engine.sync(wait_lock=IMPATIENCE_S)
-        finally:
-            engine.close()
+        look(self._clone, self._followed.get(), self._take, wait_lock=IMPATIENCE_S)
+
+    def _take(self, there: dict[str, str]) -> None:
+        from peerline.network.reports import SyncReport  # here, like the engine: most looks find nothing
+        from peerline.network.sync import take
+
+        take(self._clone, self._followed.get(), there, SyncReport(), None)
 
 
-def opened(
-    home: Home,
-    joined: Joined,
-    me: Me,
-    *,
-    now: Callable[[], Millis],
-    entropy: Entropy,
-    environ: Mapping[str, str],
-) -> Engine:
-    """The engine of one network of this home.
+def clone_of(home: Home, joined: Joined, me: Me, around: Surroundings) -> Clone:
+    """What this home keeps of one network.
 
-    Raises:
-        BadRemote
+    Raises: BadRemote
     """
     place = Place(folder=home.network(joined.id), remote=joined.remote, network=joined.id)
     who = Identity(agent=me.id, display_name=me.display_name, human=me.human, timezone=me.timezone, tool=me.tool)
-    return Engine(place, who, FollowedRooms(home, joined.id), now=now, entropy=entropy, environ=environ)
+    return Clone(place, who, around)

@@ -1,6 +1,8 @@
 """`sync`, `health`, `status`, `networks`, `outbox`, `surroundings`, `policy`: where this agent stands."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from peerline.core.attention import interruption
 from peerline.core.errors import Unavailable
@@ -8,9 +10,10 @@ from peerline.network import shapes
 from peerline.network.inbox import InboxQuery
 from peerline.network.operations.params import Params
 from peerline.network.operations.session import Session
-from peerline.network.policy import load_policy
-from peerline.network.reports import SyncReport
 from peerline.wire.instants import instant
+
+if TYPE_CHECKING:
+    from peerline.network.reports import SyncReport
 
 
 class SyncFailed(Unavailable):
@@ -35,7 +38,9 @@ def sync(session: Session, params: Params) -> Any:
 
 def last_report(session: Session, params: Params) -> Any:
     """What the last sync of this process found; a failed one is told as `sync` tells it."""
-    known = session.engine.health()
+    from peerline.network.reports import SyncReport
+
+    known = session.view.health()
     if known.failing_since is not None:
         raise SyncFailed(f"the remote was not reached: {known.reason}", nextAction="komnet doctor checks the transport")
     return session.last_report or _report(session, SyncReport())
@@ -43,21 +48,19 @@ def last_report(session: Session, params: Params) -> Any:
 
 def refresh(session: Session, params: Params) -> Any:
     """Look at the remote if the last look is not of this moment; a remote that is away is no error."""
-    session.refresh()
-    return shapes.health(session.engine.health())
+    return shapes.health(session.view.health())
 
 
 def health(session: Session, params: Params) -> Any:
-    return shapes.health(session.engine.health())
+    return shapes.health(session.view.health())
 
 
 def status(session: Session, params: Params) -> Any:
     """Counts, what is worth stopping for, what goes on elsewhere, and whether the view is complete."""
-    session.refresh()
-    engine = session.engine
-    known, rooms = engine.health(), engine.rooms()
+    view = session.view
+    known, rooms = view.health(), view.rooms()
     stopping = _interrupting(session)
-    pending = sum(view.pending for view in rooms)
+    pending = sum(room.pending for room in rooms)
     return {
         "networkId": session.joined.id,
         "remote": session.joined.remote,
@@ -65,9 +68,9 @@ def status(session: Session, params: Params) -> Any:
         "subscriptions": list(session.joined.rooms),
         "pending": pending,
         "pendingHuman": sum(1 for one in stopping if one["needs"] == "human"),
-        "queued": len(engine.waiting()),
+        "queued": len(view.waiting()),
         "lastSyncAt": None if known.last_sync_at is None else instant(known.last_sync_at),
-        "heads": engine.heads(),
+        "heads": view.heads(),
         "tasks": dict.fromkeys(_TASKS, 0),
         "surroundings": surroundings(session, params),
         "attention": {
@@ -91,14 +94,14 @@ def outbox(session: Session, params: Params) -> Any:
     """What waits here for the remote, in the order in which it was written."""
     return [
         {"id": one.id, "room": one.room, "queuedAt": instant(one.queued_at), "tries": one.tries, "reason": one.reason}
-        for one in session.engine.waiting()
+        for one in session.view.waiting()
     ]
 
 
 def surroundings(session: Session, params: Params) -> Any:
     """Rooms that are not followed, and threads that others opened among themselves."""
     return {
-        "rooms": [view.room.id for view in session.engine.rooms() if not view.followed],
+        "rooms": [view.room.id for view in session.view.rooms() if not view.followed],
         "threads": [
             {
                 "room": one.room,
@@ -109,12 +112,14 @@ def surroundings(session: Session, params: Params) -> Any:
                 "mentions": list(one.mentions),
                 "at": instant(one.at),
             }
-            for one in session.engine.started()
+            for one in session.view.started()
         ],
     }
 
 
 def policy(session: Session, params: Params) -> Any:
+    from peerline.network.policy import load_policy
+
     found = load_policy(session.home)
     return {"policy": found.shape(), "sources": list(found.sources), "path": str(session.home.policy)}
 
@@ -122,7 +127,7 @@ def policy(session: Session, params: Params) -> Any:
 def _interrupting(session: Session) -> list[shapes.Json]:
     """What waits for a person or is blocking; no work is under way here before tasks come."""
     found = []
-    for item in session.engine.inbox(InboxQuery(), showing=False).items:
+    for item in session.view.inbox(InboxQuery(), showing=False).items:
         reason = interruption(item.post.needs, item.post.priority, item.post.thread, ())
         if reason is not None:
             shown = shapes.item(item)
@@ -132,7 +137,7 @@ def _interrupting(session: Session) -> list[shapes.Json]:
 
 
 def _report(session: Session, report: SyncReport) -> Any:
-    posts = [session.engine.post(one.room, one.id) for one in report.delivered]
+    posts = [session.view.post(one.room, one.id) for one in report.delivered]
     return {
         "roomsPolled": report.polled,
         "changed": [{"roomId": one.room, "from": one.old, "to": one.new} for one in report.changed],

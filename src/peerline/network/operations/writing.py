@@ -3,8 +3,9 @@
 from typing import Any
 
 from peerline.core.errors import Conflict
-from peerline.core.post import AuthorKind, Needs, PostDraft, draft
+from peerline.core.post import AuthorKind, Needs
 from peerline.core.post_delivery import Outlook
+from peerline.core.post_draft import PostDraft, draft
 from peerline.network import shapes
 from peerline.network.operations.params import InvalidParams, Params, text, text_or_none, texts
 from peerline.network.operations.session import Session
@@ -57,10 +58,10 @@ def answer(session: Session, params: Params, *, by_human: bool = False) -> Any:
     `by_human` comes from the process at whose terminal a person confirmed it, never from a caller's words.
     """
     message_id = text(params, "messageId")
-    asked = session.engine.find(message_id)
+    asked = session.view.find(message_id)
     if asked is None:
         session.refresh()
-        asked = session.engine.find(message_id)
+        asked = session.view.find(message_id)
     if asked is None:
         raise UnknownPost(
             f"no message {message_id} in the rooms this agent follows\n"
@@ -73,7 +74,7 @@ def answer(session: Session, params: Params, *, by_human: bool = False) -> Any:
             f"then relay their decision with 'komnet answer {message_id} \"<their words>\" --as-human'. "
             "Human attribution is cooperative, not identity proof."
         )
-    mine = session.engine.answer_of(message_id, session.me)
+    mine = session.view.answer_of(message_id, session.me)
     if mine is not None:
         raise AnsweredAlready(
             f"this agent has answered {message_id} with {mine.id} already; an answer is permanent. "
@@ -102,12 +103,12 @@ def delivery(session: Session, params: Params) -> Any:
     """`{result}` of a send or an answer that was only queued → the same as it stands now."""
     result = params["result"]
     message = result.get("message", result)
-    waiting = session.engine.waits(message["id"])
+    waiting = session.view.waits(message["id"])
     message = {
         **{n: v for n, v in message.items() if n != "queuedReason"},
         "delivery": "queued" if waiting else "pushed",
     }
-    if waiting and (reason := waiting.reason or session.engine.health().reason):
+    if waiting and (reason := waiting.reason or session.view.health().reason):
         message["queuedReason"] = reason
     return {**result, "message": message} if "message" in result else message
 

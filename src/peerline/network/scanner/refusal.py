@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Protocol
 
 from peerline.core.errors import Forbidden, Invalid, PersonOnly
-from peerline.core.post import REASON, InvalidPost
+from peerline.core.post_draft import REASON, InvalidPost
 from peerline.network.scanner.finding import FieldFinding, Finding
 from peerline.network.scanner.personal import personal_data
 from peerline.network.scanner.policy import DEFAULT, ScanPolicy

@@ -1,14 +1,12 @@
 """What this machine knows of each branch of the remote, and how far it has examined it."""
 
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from peerline.core.ids import Millis
 from peerline.database.sql import Sql
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(NamedTuple):
     """`head` is the remote's commit at the last look; `cursor` the last one whose changes were all examined.
 
     `noticed` is how a branch that isn't followed was first reported; `rewritten_at` stays until a person confirms it.

@@ -1,14 +1,13 @@
 """main's files as last seen (cards, profiles, receipts, rooms, manifest), and our own that wait to be pushed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from peerline.core.ids import Millis
 from peerline.database.sql import Sql
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """A file of our own for main; `subject` is the commit's."""
 
     path: str

@@ -4,8 +4,7 @@ pending ──drained by this agent──> drained
    └──answered, by anyone (a person, where a person was asked)──> resolved
 """
 
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from peerline.core.ids import Millis
 from peerline.core.post import Post, Priority
@@ -14,8 +13,7 @@ from peerline.database.sql import Sql
 URGENCY: Final = {Priority.BLOCKING: 0, Priority.HIGH: 1, Priority.NORMAL: 2, Priority.LOW: 3}
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     seq: int
     room: str
     id: str
@@ -107,6 +105,11 @@ class ItemTable:
     def show(self, ids: list[tuple[str, str]]) -> None:
         """Rooms and ids that were listed to this agent; that is what its receipt says."""
         self._sql.run_many("UPDATE item SET shown = 1 WHERE room = ? AND id = ? AND shown = 0", ids)
+
+    def are_shown(self, ids: list[tuple[str, str]]) -> bool:
+        """Whether all of them were listed before."""
+        found = "SELECT 1 FROM item WHERE room = :room AND id = :id AND shown = 0"
+        return all(self._sql.row(found, room=room, id=id) is None for room, id in ids)
 
     def read_through(self, room: str) -> tuple[str, int] | None:
         """The highest id that was ever listed in the room, and how many items of it are not above that."""

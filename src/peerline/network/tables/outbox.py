@@ -1,14 +1,13 @@
 """Posts that the remote has not got yet. The row is the promise: a post's id is fixed in it, and it stays until the
 remote's branch holds the post."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from peerline.core.ids import Millis
 from peerline.database.sql import Sql
 
 
-@dataclass(frozen=True, slots=True)
-class Outgoing:
+class Outgoing(NamedTuple):
     seq: int
     room: str
     id: str

@@ -1,19 +1,21 @@
 """The index of posts: every one that was ever seen in a followed room, in the order of arrival, with its words."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from peerline.core.ids import Millis
 from peerline.core.post import Post
 from peerline.database.sql import Sql
-from peerline.network.authenticity import Verdict
 from peerline.wire.post_file import read_post
 
+if TYPE_CHECKING:
+    from peerline.network.authenticity import Verdict
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+
+class Stored(NamedTuple):
     """A post as it lies here. `live`: still on the room's branch, not sealed away; `verified`, `failed`
     and `reason` are the verdict on who wrote it."""
 

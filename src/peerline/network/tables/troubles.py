@@ -1,13 +1,12 @@
 """What was found wrong in the repository: unreadable files, changed or deleted posts, rewritten rooms."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from peerline.core.ids import Millis
 from peerline.database.sql import Sql
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
+class Trouble(NamedTuple):
     """`kind`: unreadable, unsupported, modified, deleted, duplicate, link, too-large, rewritten, gone."""
 
     at: Millis

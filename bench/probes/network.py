@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -39,12 +40,17 @@ class Network:
             copy = folder / "porcelain.git"
             shutil.copytree(large_remote, copy)  # each has the branch for itself: nobody is refused
             porcelain = Porcelain(folder, copy)
+            pushes = {
+                "push-small": Plain(folder, small_remote, times + 1).push,
+                "push": Plain(folder, large_remote, times + 1).push,
+            }
             sends = in_turn(
                 times,
                 {
                     "send-small": lambda: _send(small),
                     "send": lambda: _send(full),
                     "porcelain": porcelain.send,
+                    **pushes,
                 },
             )
             batches = in_turn(max(2, times // 5), {"batch": lambda: _batch(full)})
@@ -58,9 +64,12 @@ class Network:
                     "read": lambda: full.read(ROOM),
                 },
             )
+            kept = in_turn(times, {"kept-small": lambda: _keep(small), "kept": lambda: _keep(full)})
             first = in_turn(3, _first_sync(folder, remote(folder, FIRST if not run.quick else FIRST // 10)))
-        taken = sends | reads | first | {"batch": batches["batch"] / BATCH}
-        return {Reading("network", name, "ms"): seconds * 1000 for name, seconds in taken.items()}
+        taken = sends | reads | kept | first | {"batch": batches["batch"] / BATCH}
+        found = {Reading("network", name, "ms"): seconds * 1000 for name, seconds in taken.items()}
+        growth = {name: taken[name] / taken[f"{name}-small"] for name in ("send", "push")}
+        return found | {Reading("network", name, "growth"): ratio for name, ratio in growth.items()}
 
 
 class Porcelain:
@@ -83,9 +92,40 @@ class Porcelain:
         git("-C", str(self._tree), *words, env=self._env)
 
 
+class Plain:
+    """Git's own `git push` of the same change as a send's, from a copy of its own: a commit with one file more on the
+    room's branch. The commits are made beforehand, so that only the push is timed."""
+
+    def __init__(self, folder: Path, remote: Path, times: int) -> None:
+        self._env, self._number = user(folder, f"plain-{remote.stem}"), 0
+        self._remote, self._copy = folder / f"plain-{remote.name}", folder / f"plain-copy-{remote.name}"
+        shutil.copytree(remote, self._remote)  # the branch for itself, as the one that the engine sends to
+        git("clone", "-q", "--bare", str(self._remote), str(self._copy), env=self._env)
+        stream = bytearray()
+        for number in range(1, times + 1):
+            at = datetime.now(UTC)
+            path = f"rooms/{ROOM}/msg/{at:%Y/%m/%d}/{at:%Y%m%dT%H%M%SZ}-plain-{number:010}.md"
+            tip = f"refs/heads/room/{ROOM}^0" if number == 1 else f":{number - 1}"
+            stream += (
+                f"commit refs/made/{number}\nmark :{number}\ncommitter p <p> {int(at.timestamp())} +0000\n".encode()
+            )
+            stream += f"data 1\nm\nfrom {tip}\nM 100644 inline {path}\ndata 500\n{'x' * 500}\n\n".encode()
+        git(f"--git-dir={self._copy}", "fast-import", "--quiet", env=self._env, data=bytes(stream))
+
+    def push(self) -> None:
+        self._number += 1
+        change = f"refs/made/{self._number}:refs/heads/room/{ROOM}"
+        git(f"--git-dir={self._copy}", "push", "-q", str(self._remote), change, env=self._env)
+
+
 def _send(engine: Engine) -> None:
     sent = engine.send(draft(room=ROOM, body="x" * 300))
     _require(sent.delivery == "pushed", f"a post waits: {sent.reason}")
+
+
+def _keep(engine: Engine) -> None:
+    """As far as the promise: durable here, before anything is pushed."""
+    _require(engine.send(draft(room=ROOM, body="x" * 300), push=False).delivery == "queued", "a post did not wait")
 
 
 def _batch(engine: Engine) -> None:

@@ -56,7 +56,7 @@ def connect(
     config = load_config(home)
     if home.socket.exists() and (served := _served(home, config.agent.id)) is not None:
         return served
-    from peerline.network.direct import DirectCalls  # here: the engine takes longer to load than all the rest
+    from peerline.network.direct import DirectCalls  # here: a command that a daemon answers needs none of it
 
     return DirectCalls(home, now=now, entropy=entropy, environ=environ)
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class View:
-    """`clone`'s repository is not touched."""
+    """Reading, for one agent. What it finds is as of the last sync; `health` says when that was."""
 
     def __init__(self, clone: Clone, subscriptions: Subscriptions) -> None:
         self._clone, self._subscriptions = clone, subscriptions

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.komnet.conftest import Machine
+from tests.network.remotes import BareRemote
 
 Set = Callable[[str], Machine]
 
@@ -125,3 +126,12 @@ def test_a_known_network_that_fails_once_stays_as_it_was(machine: Set) -> None:
     alice.remote.with_name("moved.git").rename(alice.remote)
     assert (alice.home / "networks" / "team").is_dir()
     assert alice.komnet("read", "build", "--json").code == 0
+
+
+def test_the_doctor_names_what_was_found_wrong_in_the_repository(machine: Set) -> None:
+    alice = machine("alice")
+    path = "rooms/build/msg/2026/11/30/20261130T102000Z-mallory-99YTFG63X7.md"
+    BareRemote(alice.remote).commit("room/build", {path: b"no post"})
+    alice.komnet("sync")
+    (line,) = [line for line in alice.komnet("doctor").out.splitlines() if path in line]
+    assert line.startswith(f"! team: unreadable: {path} (")

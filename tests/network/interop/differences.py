@@ -24,4 +24,7 @@ DIFFERENT: Final = {
     ("captures-1", 30): "an answer is given once; a second one is refused and told how to add to it (15.2-16)",
     ("captures-1", 72): "--force-unsafe is a person's at a terminal, about their own words",
     ("captures-2", 129): _TASKS,
+    ("captures-3", 9): "a post that a seal took away is no anomaly: each seal would be reported by every peer (15.2-9)",
+    ("captures-3", 14): "a sealed message can be traced too (16, receipts and trace)",
+    ("captures-3", 18): "what interrupts there is a task that is blocked; tasks come later",
 }

@@ -13,6 +13,7 @@ from peerline.network.daemon.client import PING_S, DaemonLink, Unreachable
 from peerline.network.daemon.protocol import Refusal
 from peerline.network.notify.settings import notify_settings
 from peerline.network.operations.session import Session
+from peerline.network.tables.troubles import Trouble
 
 PROBES, PROBE_S = 3, 10.0
 OLDEST_GIT: Final = (2, 39)
@@ -88,7 +89,7 @@ def _network(desk: Desk, joined: Joined) -> Iterator[Finding]:
     for notice in engine.policy_notices():
         yield Finding("notice", f"{joined.id}: {notice}")
     for trouble in engine.troubles(3):
-        yield Finding("notice", f"{joined.id}: {visible(str(trouble), 200)}")
+        yield Finding("notice", f"{joined.id}: {visible(_trouble(trouble), 200)}")
     profile = engine.profile()
     if profile is None or profile.mission == BLANK:
         yield Finding(
@@ -96,6 +97,10 @@ def _network(desk: Desk, joined: Joined) -> Iterator[Finding]:
             f"{joined.id}: this agent's card is blank — peers cannot tell what you cover",
             "komnet profile update --role '<what you do>' --responsibility '<repo or domain you own>'",
         )
+
+
+def _trouble(trouble: Trouble) -> str:
+    return f"{trouble.kind}: {trouble.path}{f' ({trouble.detail})' if trouble.detail else ''}"
 
 
 def _reach(session: Session, joined: Joined) -> Finding:

@@ -204,11 +204,6 @@ class Daemon:
                 self._say(f"[{network}] presence was not published: {error.code}")
 
     def _about(self, loop: NetworkLoop) -> dict[str, Any]:
-        looked = (
-            datetime.fromtimestamp(loop.looked_at / 1000, UTC).isoformat(timespec="milliseconds")
-            if loop.looked_at
-            else None
-        )
         return {
             "mode": "daemon",
             "daemon": {
@@ -218,7 +213,7 @@ class Daemon:
                 "sessions": len(self._sessions),
                 "cadence": loop.cadence,
                 "loopRunning": True,
-                "lastLoopSyncAt": looked and looked.replace("+00:00", "Z"),
+                "lastLoopSyncAt": loop.looked_at,  # in milliseconds since 1970, as the reference gives it
             },
         }
 

@@ -79,9 +79,9 @@ def test_the_recorded_signers_are_read() -> None:
 
 def test_a_room_is_written_with_everything_and_read_from_two_lines() -> None:
     data = write_room(ROOM)
-    assert read_room("build", data) == ROOM
+    assert read_room("build", data)._replace(kept={}) == ROOM
     assert data.decode().startswith('v: 1\nid: build\ntitle: Build\npurpose: ""\nstatus: open\n')
-    assert read_room("build", b"v: 1\nid: build\n") == Room(id="build", title="build")
+    assert read_room("build", b"v: 1\nid: build\n")._replace(kept={}) == Room(id="build", title="build")
 
 
 def test_a_rewritten_room_keeps_what_is_unknown() -> None:

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from peerline.wire.yaml_core import DEPTH_AT_MOST, SIZE_AT_MOST, InvalidYaml, dump, load, load_whole
+from peerline.wire.yaml_core import DEPTH_AT_MOST, SIZE_AT_MOST, InvalidYaml, load, load_whole
 from peerline.wire.yaml_plain import plain_mapping
+from peerline.wire.yaml_writing import dump
 from tests.network.golden import golden_file, needs_golden
 
 # In the recorded corpus the peer accepts these two; here an alias is refused (bombs are made of them).

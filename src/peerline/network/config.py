@@ -147,12 +147,13 @@ def change_config(home: Home, change: Callable[[Config], Config], first: Me | No
 
 
 def _write(home: Home, config: Config) -> None:
-    from peerline.database.files import sync  # here: it loads hashlib, which every reading command would wait for
+    from peerline.database.files import sync  # here: these load what every reading command would wait for
+    from peerline.wire.yaml_writing import dump
 
     part = home.folder / f".config.yaml.{os.getpid()}"
     file = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     with os.fdopen(file, "w", encoding="utf-8") as stream:
-        stream.write(yaml_core.dump(_shape(config)))
+        stream.write(dump(_shape(config)))
         stream.flush()
         os.fsync(stream.fileno())
     part.replace(home.config)

@@ -12,7 +12,7 @@ from peerline.core.room import Receipt
 from peerline.core.ulid import is_ulid
 from peerline.wire.instants import instant
 from peerline.wire.members import MalformedFile, Members, Shape, json_members, present, with_kept, yaml_members
-from peerline.wire.yaml_core import dump
+from peerline.wire.yaml_writing import dump
 
 _CARD: Final[Shape] = {
     **dict.fromkeys(("v", "id", "display_name", "tool", "expertise", "speaks_for", "subscriptions")),

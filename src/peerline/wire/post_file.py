@@ -17,7 +17,7 @@ from peerline.core.ids import Millis
 from peerline.core.post import BODY_BYTES, AuthorKind, Kind, Needs, Post, Priority
 from peerline.core.ulid import is_ulid
 from peerline.wire.instants import instant
-from peerline.wire.yaml_core import InvalidYaml, dump, load
+from peerline.wire.yaml_core import InvalidYaml, load
 
 VERSION: Final = 1
 HEADER_BYTES: Final = 65_536
@@ -55,6 +55,8 @@ def post_path(post: Post) -> str:
 
 
 def write_post(post: Post) -> bytes:
+    from peerline.wire.yaml_writing import dump  # here and below: a command that reads has no use for it
+
     body = post.body if post.body.endswith("\n") or not post.body else post.body + "\n"
     return f"---\n{dump(_header(post))}---\n{body}".encode()
 
@@ -75,6 +77,8 @@ def signed_form(data: bytes) -> bytes:
 
 
 def _signed_form(header: Mapping[str, Any], body: bytes) -> bytes:
+    from peerline.wire.yaml_writing import dump
+
     names = sorted((name for name in header if name != "sig"), key=lambda name: name.encode("utf-16-be", "replace"))
     return dump({name: header[name] for name in names}).encode() + b"\n" + body
 

@@ -7,7 +7,7 @@ from peerline.core.identifiers import is_agent_id
 from peerline.core.profile import Environment, InvalidProfile, Profile
 from peerline.wire.instants import instant
 from peerline.wire.members import MalformedFile, frontmatter, present
-from peerline.wire.yaml_core import dump
+from peerline.wire.yaml_writing import dump
 
 
 def profile_path(agent: str) -> str:

@@ -18,7 +18,7 @@ from peerline.wire.members import (
     with_kept,
     yaml_members,
 )
-from peerline.wire.yaml_core import dump
+from peerline.wire.yaml_writing import dump
 
 MANIFEST: Final = ".komnet/net.yaml"
 ALLOWED_SIGNERS: Final = ".komnet/allowed_signers"

@@ -1,16 +1,16 @@
-"""YAML as the network writes it: the core schema of YAML 1.2, without aliases and duplicate keys (spec/network.md 3.5).
+"""YAML as the network reads it: the core schema of YAML 1.2, without aliases and duplicate keys (spec/network.md 3.5).
 
 libyaml (through PyYAML) finds the structure; what a scalar means is ours, since PyYAML's own rules are those of
 YAML 1.1. Sizes, depth and time are bounded: what is read here comes from strangers.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any, Final
 
 from peerline.core.errors import Invalid
 from peerline.wire.yaml_plain import plain_mapping
-from peerline.wire.yaml_scalars import resolved, scalar_text
+from peerline.wire.yaml_scalars import resolved
 
 SIZE_AT_MOST: Final = 262_144
 DEPTH_AT_MOST: Final = 16
@@ -124,57 +124,3 @@ class _Reader:
 
 def _shown(text: str) -> str:
     return _MARKED.sub(lambda found: _ODD[ord(found[1]) - 0x10FF00], text)
-
-
-def dump(value: Any) -> str:
-    """`value` in the reference's style: block style, two blanks a level, no folding, keys as they come.
-
-    Raises:
-        TypeError: something in it is no mapping with texts for keys, list, text, number, truth value or None.
-    """
-    if isinstance(value, Mapping) and value:
-        return "".join(_entries(value, 0))
-    if _is_list(value) and value:
-        return "".join(_items(value, 0))
-    return _leaf(value, 2) + "\n"
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
-
-
-def _leaf(value: Any, indent: int) -> str:
-    if isinstance(value, Mapping):
-        return "{}"
-    if _is_list(value):
-        return "[]"
-    return scalar_text(value, indent)
-
-
-def _entries(values: Mapping[str, Any], column: int) -> list[str]:
-    blanks = " " * column
-    lines: list[str] = []
-    for key, value in values.items():
-        if not isinstance(key, str):
-            raise TypeError("a key that is no text")
-        name = blanks + scalar_text(key, key=True)
-        if value and isinstance(value, Mapping):
-            lines += [f"{name}:\n", *_entries(value, column + 2)]
-        elif value and _is_list(value):
-            lines += [f"{name}:\n", *_items(value, column + 2)]
-        else:
-            lines.append(f"{name}: {_leaf(value, column + 2)}\n")
-    return lines
-
-
-def _items(values: Sequence[Any], column: int) -> list[str]:
-    lines: list[str] = []
-    for value in values:
-        if value and isinstance(value, Mapping):
-            inner = _entries(value, column + 2)
-        elif value and _is_list(value):
-            inner = _items(value, column + 2)
-        else:
-            inner = [f"{_leaf(value, column + 2)}\n"]
-        lines += [f"{' ' * column}- {inner[0].lstrip(' ')}", *inner[1:]]
-    return lines

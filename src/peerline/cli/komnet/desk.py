@@ -1,6 +1,5 @@
 """What every `komnet` command works with: who acts, where, and how it speaks."""
 
-import json
 import os
 import sys
 import time
@@ -87,7 +86,7 @@ class Desk:
 
     def show(self, lines: Sequence[str], value: Any, code: int = 0) -> int:
         """Print the lines, or with `--json` the value; the exit code."""
-        text = json.dumps(value, indent=2, ensure_ascii=False) if self.call.as_json else "\n".join(lines)
+        text = _json(value, indent=2) if self.call.as_json else "\n".join(lines)
         if text:
             try:
                 write(1, text + "\n")
@@ -112,7 +111,7 @@ def refused(error: PeerlineError | Failure, *, as_json: bool) -> int:
     else:
         code, text, name, extras = exit_code(error), error.text, error.code, error.extras
     if as_json:
-        write(2, json.dumps({"ok": False, "error": name, "detail": text, **extras}, ensure_ascii=False) + "\n")
+        write(2, _json({"ok": False, "error": name, "detail": text, **extras}) + "\n")
         return code
     shown = "\n".join(visible(line, 1_000) for line in text.split("\n"))
     write(2, f"error: {shown}\n")
@@ -130,6 +129,12 @@ def exit_code(error: PeerlineError) -> int:
     if isinstance(error, IdentityMismatch | AmbiguousIdentity):
         return UNCLEAR_IDENTITY
     return USAGE if error.code in NOT_UNDERSTOOD else 1
+
+
+def _json(value: Any, indent: int | None = None) -> str:
+    import json  # here: most commands print text
+
+    return json.dumps(value, indent=indent, ensure_ascii=False)
 
 
 def _read(file: Path) -> bytes:

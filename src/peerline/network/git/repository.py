@@ -70,7 +70,7 @@ def seen_tips(git: Git) -> dict[str, str]:
     tips: dict[str, str] = {}
     for path in (folder / MAIN, *(folder / ROOM).glob("*")):
         try:
-            oid = path.read_text(encoding="ascii").strip()
+            oid = path.read_bytes().decode("ascii").strip()
         except (OSError, UnicodeDecodeError):
             continue
         branch = path.relative_to(folder).as_posix()

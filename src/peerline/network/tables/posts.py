@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -170,6 +169,8 @@ class PostTable:
 
     def search(self, words: Sequence[str], rooms: Sequence[str], limit: int) -> list[Stored]:
         """Newest first; a post matches when it holds words that begin like each of `words`."""
+        import json  # here: only a search needs it
+
         match = " ".join('"' + word.replace('"', '""') + '"*' for word in words if word.strip('" '))
         if not match:
             return []

@@ -2,11 +2,12 @@
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from peerline.core.directory import Remote
 from peerline.gateway.journal import ItemRow, Journal
 from peerline.gateway.place import GatewayPlace
 from peerline.gateway.relay import Relay
@@ -53,6 +54,9 @@ class Hub:
 
     def take(self, hub_message: str) -> None:
         raise Away("no message is for a room")
+
+    def publish(self, known: Sequence[Remote]) -> None:
+        pass
 
     def ended(self, hub_message: str) -> bool:
         return True

@@ -109,13 +109,16 @@ def _read(path: str) -> str:
 
 
 def _list(session: Session, fields: dict[str, Any]) -> dict[str, Any]:
-    body = session.call("GET", "/v1/agents" + ("?includeOffline=true" if fields.get("includeOffline") else ""))
+    query = "&".join(f"{name}=true" for name in ("includeOffline", "includeRemote") if fields.get(name))
+    body = session.call("GET", "/v1/agents" + (f"?{query}" if query else ""))
     return {"agents": body.get("agents", [])}
 
 
 def _send(session: Session, fields: dict[str, Any]) -> dict[str, Any]:
-    message = session.call("POST", "/v1/messages", fields).get("message", {})
+    answer = session.call("POST", "/v1/messages", fields)
+    message = answer.get("message", {})
     sent = {"messageId": message.get("id"), "status": message.get("status"), "target": message.get("toName")}
+    sent |= {"remote": answer["remote"]} if "remote" in answer else {}
     return {**sent, "held": message["held"]} if "held" in message else sent
 
 

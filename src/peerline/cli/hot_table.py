@@ -10,7 +10,8 @@ FLAG, TEXT, INTEGER, WORDS, OBJECT = "flag", "text", "integer", "words", "object
 # Every field of the tools behind the verbs: its kind, and what a help text says of it.
 FIELDS = {
     "includeOffline": (FLAG, "also agents whose lease has lapsed"),
-    "target": (TEXT, "the peer: its name (any case) or its id"),
+    "includeRemote": (FLAG, "also agents in the rooms that this machine follows, as <agent>@<room>"),
+    "target": (TEXT, "the peer: its name (any case) or its id; <agent>@<room> on another machine"),
     "targets": (WORDS, "one to three peers, separated by spaces"),
     "content": (TEXT, "the text, at most 32,000 characters; - reads it from standard input"),
     "delivery": (TEXT, "followUp (default), steer or nextTurn"),
@@ -27,7 +28,7 @@ FIELDS = {
 
 # verb: (positionals, further fields as options, fields that must be given, what it does)
 VERBS = {
-    "list": ((), ("includeOffline",), (), "who is in this project"),
+    "list": ((), ("includeOffline", "includeRemote"), (), "who is in this project"),
     "send": (
         ("target", "content"),
         ("delivery", "correlationId", "idempotencyKey", "workflowContext", "ttlMs", "allowOffline", "needs"),

@@ -146,7 +146,13 @@ class Hub:
             HealthRoutes(self.agents, self.store, storage, lambda: self.store.trouble, __version__),
             AgentRoutes(self.agents, self.messages, self.projects, auth, os.geteuid()),
             MessageRoutes(
-                self.messages, self.wakeups, self.facts, self._settings.message_ttl_ms, call_later, self._clock.now
+                self.messages,
+                self.wakeups,
+                self.facts,
+                self._settings.message_ttl_ms,
+                call_later,
+                self._clock.now,
+                self.agents.directory,
             ),
             EventRoutes(self.store, self.agents, self.wakeups, self.facts, auth, self._clock, self.wheel, self._probe),
             WatchRoutes(

@@ -6,6 +6,8 @@ from types import TracebackType
 from typing import Any, Final, Literal, Self, TypeVar
 from urllib.parse import quote
 
+import msgspec
+
 from peerline.client import fanout as scatter
 from peerline.client import stream
 from peerline.client.address import address
@@ -130,10 +132,18 @@ class AsyncHub:
         """This agent, as the hub registered it last."""
         return self._session.agent
 
-    async def agents(self, *, include_offline: bool = False) -> tuple[Agent, ...]:
-        """Who is in the project, ourselves included."""
-        path = "/v1/agents?includeOffline=true" if include_offline else "/v1/agents"
-        return (await self._get(path, AgentList)).agents
+    async def agents(self, *, include_offline: bool = False, include_remote: bool = False) -> tuple[Agent, ...]:
+        """Who is in the project, ourselves included; `include_remote`: and who can be reached in rooms."""
+        asked = {"includeOffline": include_offline, "includeRemote": include_remote}
+        query = "&".join(f"{name}=true" for name, wanted in asked.items() if wanted)
+        return (await self._get("/v1/agents" + (f"?{query}" if query else ""), AgentList)).agents
+
+    async def publish_remote(self, agents: Iterable[dict[str, Any]]) -> None:
+        """Tell who can be reached in rooms, instead of what was told before; only the project's gateway may.
+
+        Raises: GatewayOnly
+        """
+        await self._session.call("POST", "/v1/agents/remote", {"agents": list(agents)}, repeatable=True)
 
     async def send(
         self,
@@ -182,7 +192,8 @@ class AsyncHub:
             answer = await self._session.call("POST", "/v1/messages", payload, repeatable=True)
         except OutcomeUnknown as error:
             raise OutcomeUnknown(error.text, idempotency_key=key) from None
-        return decoded(answer, Sent).message
+        sent = decoded(answer, Sent)
+        return sent.message if sent.remote is None else msgspec.structs.replace(sent.message, remote=sent.remote)
 
     async def get(self, message_id: str) -> Message:
         """The message as it is now; only its two ends may."""

@@ -110,8 +110,11 @@ class Hub:
     def agent(self) -> Agent:
         return self._hub.agent
 
-    def agents(self, *, include_offline: bool = False) -> tuple[Agent, ...]:
-        return self._run(self._hub.agents(include_offline=include_offline))
+    def agents(self, *, include_offline: bool = False, include_remote: bool = False) -> tuple[Agent, ...]:
+        return self._run(self._hub.agents(include_offline=include_offline, include_remote=include_remote))
+
+    def publish_remote(self, agents: Iterable[dict[str, Any]]) -> None:
+        return self._run(self._hub.publish_remote(agents))
 
     def send(
         self,

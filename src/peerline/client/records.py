@@ -22,6 +22,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
 
 
 class Agent(Record, frozen=True, kw_only=True):
+    """`remote`: it is in a room, its name is an address, and its presence is the network's: live, stale or away."""
+
     id: str
     name: str
     project: str
@@ -30,10 +32,14 @@ class Agent(Record, frozen=True, kw_only=True):
     host: str | None = None
     branch: str | None = None
     online: bool = False
-    presence: Literal["online", "stale", "offline"] = "offline"
+    presence: Literal["online", "stale", "offline", "live", "away"] = "offline"
     connected_at: datetime | None = None
     last_seen_at: datetime | None = None
     lease_expires_at: datetime | None = None
+    remote: bool = False
+    room: str | None = None
+    network: str | None = None
+    usual_delay_ms: int | None = None
 
 
 class Reply(Record, frozen=True, kw_only=True):
@@ -50,6 +56,7 @@ class Note(Record, frozen=True, kw_only=True):
 class Message(Record, frozen=True, kw_only=True):
     """One request with its reply. `sender` and `recipient` are agent ids, the names those of the time of sending.
 
+    `remote` is known after sending to an address in a room: what the network says of who is asked.
     `needs` is set where not an agent is to answer it but a person; what is no known need is a person's too.
     `held` is set while the hub keeps it from its recipient: why, and with which command a person lets it go.
     """
@@ -83,6 +90,7 @@ class Message(Record, frozen=True, kw_only=True):
     workflow_run_id: str | None = None
     workflow_context: dict[str, Any] | None = None
     notes: tuple[Note, ...] = ()
+    remote: dict[str, Any] | None = None
 
     @property
     def by_gateway(self) -> bool:
@@ -182,6 +190,7 @@ class Sent(Record, frozen=True, kw_only=True):
 
     message: Message
     idempotent: bool = False
+    remote: dict[str, Any] | None = None
 
 
 class Registered(Record, frozen=True, kw_only=True):

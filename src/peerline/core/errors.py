@@ -113,6 +113,10 @@ class PersonOnly(Forbidden):
     code = "person_only"
 
 
+class GatewayOnly(Forbidden):
+    code = "gateway_only"
+
+
 class NotFound(PeerlineError):
     code = "not_found"
 
@@ -145,6 +149,12 @@ class McpNotInstalled(NotFound):
 
 class Conflict(PeerlineError):
     code = "conflict"
+
+
+class TargetAmbiguous(Conflict):
+    """A lone name, and agents of several rooms have it."""
+
+    code = "target_ambiguous"
 
 
 class DuplicateAgentName(Conflict):

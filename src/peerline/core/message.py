@@ -158,7 +158,10 @@ class Message(NamedTuple):
 
     def addressed(self, target: str) -> bool:
         """Whether `target`, as a sender typed it, meant this recipient."""
-        return target == self.recipient or lower(target) == lower(self.recipient_name)
+        names = {lower(self.recipient_name)}
+        if self.to_room:  # a lone name stands for an address
+            names.add(lower(self.recipient_name).partition("@")[0])
+        return target == self.recipient or lower(target) in names
 
     def _after(self, verb: Verb) -> Status:
         after = TRANSITIONS.get((self.status, verb))

@@ -15,6 +15,7 @@ from peerline.core.errors import (
     SelfTarget,
     StorageFailed,
     StorageFull,
+    TargetAmbiguous,
     TargetNotFound,
     TooMany,
     Unavailable,
@@ -27,6 +28,7 @@ _ANSWER: Final = "answer the request at hand instead of passing it on"
 
 STEPS: Final[Mapping[str, str]] = {
     TargetNotFound.code: "see who is here with `peerline list`, and correct the name",
+    TargetAmbiguous.code: "send it to one of the addresses that the text names",
     SelfTarget.code: "ask another agent",
     HumanNotHere.code: "send it without needs, or ask your own user",
     HopLimitReached.code: _ANSWER,

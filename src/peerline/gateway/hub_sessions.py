@@ -1,6 +1,6 @@
 """The sessions on the hub of this machine: what the relay pushes to them and takes from them."""
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Final, TypeVar
 
 from peerline.client.async_hub import AsyncHub
@@ -8,6 +8,7 @@ from peerline.client.records import Agent, Message, Trail
 from peerline.client.refusals import HubFailed, InvalidAnswer, OutcomeUnknown
 from peerline.client.refusals import Unreachable as NoHub
 from peerline.core.agent import GATEWAY
+from peerline.core.directory import ENTRIES, Remote
 from peerline.core.errors import (
     Conflict,
     DuplicateReply,
@@ -23,10 +24,12 @@ from peerline.core.fence import unrender
 from peerline.core.text import lower
 from peerline.gateway.hub_line import HubLine
 from peerline.gateway.sessions import Asked, Away, Standing, Unanswered, Uncertain, Unreachable
+from peerline.wire.directory import published
 
 CONFIRMS: Final = frozenset(("in turn", "read", "outcome read"))
 PASSING: Final = (OutcomeUnknown, HubFailed, InvalidAnswer, TooMany, Unavailable)
 LATELY: Final = 1_000
+AGAIN_S: Final = 30.0
 
 T = TypeVar("T")
 
@@ -39,6 +42,7 @@ class HubSessions:
 
     def __init__(self, line: HubLine, elapsed: Callable[[], float]) -> None:
         self._line, self._elapsed = line, elapsed
+        self._published: dict[str, tuple[list[dict[str, Any]], float]] = {}
         self._looks: dict[str, tuple[float, float]] = {}  # first look, next look
 
     def find(self, session: str, project: str | None) -> None:
@@ -137,6 +141,18 @@ class HubSessions:
             raise _failed(error) from None
         finally:
             self._line.settled(hub_message)
+
+    def publish(self, known: Sequence[Remote]) -> None:
+        entries, now = [published(remote) for remote in known[:ENTRIES]], self._elapsed()
+        for project in self._line.projects:
+            told, at = self._published.get(project, (None, now))
+            if told == entries and now - at < AGAIN_S:  # a hub that was started anew knows nothing of it
+                continue
+            try:
+                self._line.call(project, lambda hub: hub.publish_remote(entries))
+            except PeerlineError:
+                continue
+            self._published[project] = (entries, now)
 
     def ended(self, hub_message: str) -> bool:
         try:

@@ -6,6 +6,7 @@ from functools import partial
 from peerline.core.errors import PeerlineError
 from peerline.core.ids import Entropy, Millis
 from peerline.gateway.answers import Answers
+from peerline.gateway.directory import Directory
 from peerline.gateway.inbound import Inbound
 from peerline.gateway.journal import WAITED_MS, ItemRow, Journal, RequestRow
 from peerline.gateway.outbound import Outbound
@@ -35,6 +36,7 @@ class Relay:
         self._outbound = Outbound(place, journal, self._engine, sessions, now=now, say=say)
         self._inbound = Inbound(place, journal, sessions, now=now, entropy=entropy, tell=tell, say=say)
         self._answers = Answers(journal, sessions, now=now, say=say)
+        self._directory, self._sessions = Directory(), sessions
         self._written: RoutesFile | None = None
         self._troubles: dict[str, str | None] = {}
 
@@ -64,6 +66,10 @@ class Relay:
         self._try("networks", self._receive)
         self._try("expiry", self._expire)
         self._try("routes", self._publish)
+        self._try("directory", self._tell_directory)
+
+    def _tell_directory(self) -> None:
+        self._sessions.publish(self._directory.known(self._engines(), self._now()))
 
     def _receive(self) -> None:
         for network, engine in self._engines().items():

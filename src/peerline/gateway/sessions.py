@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from peerline.core.directory import Remote
 from peerline.core.errors import Conflict, Unavailable
 from peerline.core.ids import Millis
 
@@ -98,6 +99,9 @@ class Sessions(Protocol):
             Unreachable: it is final already, or the hub can't be asked now.
         """
 
+    def publish(self, known: Sequence[Remote]) -> None:
+        """Tell the hub who can be reached in rooms; where it can't be told now, it is told later."""
+
     def ended(self, hub_message: str) -> bool:
         """Whether nobody waits for it any more: cancelled, expired or answered.
 
@@ -128,6 +132,9 @@ class NoSessions:
 
     def take(self, hub_message: str) -> None:
         raise Away("no hub runs here")
+
+    def publish(self, known: Sequence[Remote]) -> None:
+        pass
 
     def ended(self, hub_message: str) -> bool:
         raise Away("no hub runs here")

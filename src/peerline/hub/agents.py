@@ -13,12 +13,14 @@ from peerline.core.text import lower, skeleton
 from peerline.core.trail import Observed
 from peerline.database.later import Later, ready
 from peerline.hub.clock import HubClock
+from peerline.hub.directory import Directory
 from peerline.hub.journal import Journal
 from peerline.hub.roster import Member, Roster, Session
 from peerline.hub.wakeups import Wakeups
 from peerline.store.api import Store, Tx
 from peerline.store.tables.agents import StoredSession
 from peerline.wire.agents import record
+from peerline.wire.directory import listed
 from peerline.wire.json_body import encode
 
 STEP = 100  # agents that are dealt with in one turn of the loop
@@ -72,6 +74,7 @@ class Agents:
         self._store, self._wakeups, self._journal, self._clock = store, wakeups, journal, clock
         self._entropy, self.lease_ms = entropy, lease_ms
         self._roster = roster or Roster()
+        self.directory = Directory()
         self._heard: dict[bytes, AgentId] = {}  # sessions heard since the last flush
 
     def load(self, agents: list[Agent], sessions: list[StoredSession]) -> None:
@@ -236,6 +239,25 @@ class Agents:
                 f"online target not found: {target}", project=project, nextAction="list_agents_or_allow_offline"
             )
         return member.agent
+
+    def addressed(self, project: str, target: str) -> str:
+        """`target`, or the address in a room that it stands for: a name that no agent here has, and one room has.
+
+        Raises: TargetAmbiguous
+        """
+        if "@" in target or self._roster.by_name(project, target) is not None:
+            return target
+        member = self._roster.by_id(target)
+        if member is not None and member.agent.project == project:
+            return target
+        return self.directory.lone(project, target) or target
+
+    def remote(self, project: str) -> list[dict[str, object]]:
+        """Who can be reached by way of the project's gateway, while that is there."""
+        gateway = self._roster.by_name(project, GATEWAY)
+        if gateway is None or not gateway.online:
+            return []
+        return [listed(remote, project) for remote in self.directory.of(project)]
 
     def projects(self) -> list[str]:
         """Every project that an agent was ever in."""

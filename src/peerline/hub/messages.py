@@ -78,7 +78,8 @@ class Messages:
                 original = tx.messages.by_key(sender.id, draft.idempotency_key)
                 if original is not None:
                     return draft.repeated(original), True
-            recipient = self._agents.target(sender.project, draft.target, draft.allow_offline)
+            target = self._agents.addressed(sender.project, draft.target)
+            recipient = self._agents.target(sender.project, target, draft.allow_offline)
             check_needs(draft.needs, in_room=recipient.gateway)
             if recipient.id == sender.id:
                 raise SelfTarget("cannot send a request to yourself")
@@ -95,7 +96,7 @@ class Messages:
                 sender=sender.id,
                 sender_name=sender.name,
                 recipient=recipient.id,
-                recipient_name=draft.target if "@" in draft.target else recipient.name,
+                recipient_name=target if "@" in target else recipient.name,
                 seq=tx.counters.next_seq(recipient.id),
                 now=now,
                 held=held,

@@ -2,7 +2,7 @@
 
 from peerline.core.access import GATEWAY_SCOPE
 from peerline.core.agent import GATEWAY
-from peerline.core.errors import InvalidAgentIdentity, LocalOnly
+from peerline.core.errors import GatewayOnly, InvalidAgentIdentity, LocalOnly
 from peerline.database.later import Later
 from peerline.hub.agents import Agents, Registered, Registration
 from peerline.hub.messages import Messages
@@ -13,6 +13,7 @@ from peerline.server.query import members, truth
 from peerline.server.refusals import json_answer, raw_answer
 from peerline.server.routes import Call, Proof, Route
 from peerline.wire.agents import LOCAL_TOKEN, REGISTER
+from peerline.wire.directory import DIRECTORY, directory
 from peerline.wire.fields import read
 from peerline.wire.messages import record_json
 
@@ -34,7 +35,22 @@ class AgentRoutes:
                 answers=(200, 201),
             ),
             Route(
-                "GET", "/v1/agents", Proof.AGENT, self.list, None, "Agents of the project.", query=("includeOffline",)
+                "GET",
+                "/v1/agents",
+                Proof.AGENT,
+                self.list,
+                None,
+                "Agents of the project.",
+                query=("includeOffline", "includeRemote"),
+            ),
+            Route(
+                "POST",
+                "/v1/agents/remote",
+                Proof.AGENT,
+                self.publish,
+                DIRECTORY,
+                "Who can be reached in rooms, as the gateway knows it.",
+                strict=True,
             ),
             Route("POST", "/v1/agents/{id}/heartbeat", Proof.AGENT, self.heartbeat, (), "Renew the session's lease."),
             Route(
@@ -81,8 +97,18 @@ class AgentRoutes:
         return json_answer(answer, 200 if done.resumed else 201)
 
     def list(self, call: Call) -> Answer:
-        include = truth(members(call.request).get("includeOffline"))
-        return json_answer({"agents": self._agents.listed(call.by.agent.project, include)})
+        query, project = members(call.request), call.by.agent.project
+        found = self._agents.listed(project, truth(query.get("includeOffline")))
+        if truth(query.get("includeRemote")):
+            found += self._agents.remote(project)
+        return json_answer({"agents": found})
+
+    def publish(self, call: Call) -> Answer:
+        if not call.by.agent.gateway:
+            raise GatewayOnly("only the project's gateway tells who is in the rooms", nextAction="nothing")
+        known = directory(call.body)
+        self._agents.directory.put(call.by.agent.project, known)
+        return json_answer({"published": len(known)})
 
     def heartbeat(self, call: Call) -> Answer:
         self._own(call)

@@ -10,6 +10,7 @@ from peerline.core.limits import AWAIT_MAX_MS
 from peerline.core.message import Message
 from peerline.core.trail import Fact, Observed
 from peerline.database.later import Later
+from peerline.hub.directory import Directory
 from peerline.hub.facts import Facts
 from peerline.hub.messages import SENT, Messages, Told
 from peerline.hub.wakeups import Wakeups
@@ -20,6 +21,7 @@ from peerline.server.routes import Call, Proof, Route
 from peerline.store.tables.trail import Note
 from peerline.wire.fields import read
 from peerline.wire.instants import instant
+from peerline.wire.json_body import encode
 from peerline.wire.messages import (
     ACKNOWLEDGE,
     FACT,
@@ -45,9 +47,11 @@ class MessageRoutes:
         default_ttl_ms: int,
         call_later: CallLater,
         now: Callable[[], Millis],
+        directory: Directory,
     ) -> None:
         self._messages, self._wakeups, self._facts = messages, wakeups, facts
         self._default_ttl_ms, self._call_later, self._now = default_ttl_ms, call_later, now
+        self._directory = directory
 
     def routes(self) -> list[Route]:
         agent = Proof.AGENT
@@ -92,7 +96,13 @@ class MessageRoutes:
 
     def send(self, call: Call) -> Answer:
         asked = draft(call.body, self._default_ttl_ms)
-        return self._messages.send(call.by.agent, asked).become(_sent)
+        return self._messages.send(call.by.agent, asked).become(self._sent)
+
+    def _sent(self, done: tuple[Message, bool]) -> Response:
+        """With what is known of who is asked on another machine."""
+        message, _ = done
+        remote = self._directory.receipt(message.project, message.recipient_name) if message.to_room else None
+        return _sent(done, b"" if remote is None else b',"remote":' + encode(remote))
 
     def list(self, call: Call) -> Answer:
         query = members(call.request)
@@ -177,11 +187,11 @@ class MessageRoutes:
         )
 
 
-def _sent(done: tuple[Message, bool]) -> Response:
+def _sent(done: tuple[Message, bool], known: bytes) -> Response:
     message, repeated = done
     if repeated:
-        return raw_answer(b'{"message":', *record_pieces(message), b',"idempotent":true}')
-    return raw_answer(b'{"message":', *record_pieces(message), b',"idempotent":false}', status=202)
+        return raw_answer(b'{"message":', *record_pieces(message), known + b',"idempotent":true}')
+    return raw_answer(b'{"message":', *record_pieces(message), known + b',"idempotent":false}', status=202)
 
 
 def _message(message: Message) -> Response:

@@ -16,6 +16,7 @@ Json = dict[str, Any]
 
 QUERY: Final[dict[str, Json]] = {
     "includeOffline": {"type": "boolean", "default": False},
+    "includeRemote": {"type": "boolean", "default": False},
     "state": {"type": "string", "enum": ["open", "undelivered", "final", "unread", "all"], "default": "all"},
     "limit": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100},
     "waitMs": {"type": "integer", "minimum": 0, "maximum": limits.AWAIT_MAX_MS, "default": 0},

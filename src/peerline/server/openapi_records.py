@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from peerline.core.agent import Presence
+from peerline.core.directory import PRESENCE
 from peerline.core.message import Delivery, Status
 
 Schema = dict[str, Any]
@@ -41,6 +42,15 @@ MOMENT: Final[Schema] = {
     "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$",
 }
 
+_KNOWN: Final[tuple[Schema, Schema]] = (
+    {"presence": one_of(PRESENCE)},
+    {"lastSeenAt": MOMENT, "usualDelayMs": WHOLE},
+)
+_REMOTE: Final[Schema] = {
+    **dict.fromkeys(("id", "name", "project", "room", "network"), TEXT),
+    "remote": FLAG,
+    "online": FLAG,
+}
 _HEAD: Final[Schema] = {
     "id": TEXT,
     "project": TEXT,
@@ -57,6 +67,7 @@ _HEAD: Final[Schema] = {
     "status": one_of([*Status, "error"]),
 }
 _LATER: Final[Schema] = {
+    "needs": one_of(("human",)),
     "correlationId": TEXT,
     "replyTo": TEXT,
     "idempotencyKey": TEXT,
@@ -115,6 +126,7 @@ RECORDS: Final[dict[str, Schema]] = {
     ),
     "PairEnd": of({"id": TEXT, "name": TEXT}),
     "RefusedSend": of({"at": MOMENT, "target": TEXT, "code": TEXT, "why": TEXT, "next": TEXT, "times": WHOLE}),
+    "RemoteAgent": of(_REMOTE | _KNOWN[0], _KNOWN[1]),
     "HeldPair": of({"agents": many("PairEnd"), "held": WHOLE, "since": MOMENT, "next": TEXT}),
     "ProjectToken": of(
         {
@@ -165,12 +177,16 @@ ANSWERS: Final[dict[tuple[str, str], Schema]] = {
     ("GET", "/metrics"): TEXT,
     ("GET", "/openapi.json"): {"type": "object"},
     ("POST", "/v1/agents/register"): of({"agent": ref("Agent"), "agentKey": TEXT, "resumed": FLAG}, {"warning": TEXT}),
-    ("GET", "/v1/agents"): of({"agents": many("Agent")}),
+    ("GET", "/v1/agents"): of({"agents": {"type": "array", "items": {"anyOf": [ref("Agent"), ref("RemoteAgent")]}}}),
+    ("POST", "/v1/agents/remote"): of({"published": WHOLE}),
     ("POST", "/v1/agents/{id}/heartbeat"): of({"agent": ref("Agent")}),
     ("GET", "/v1/agents/{id}/inbox"): of({"messages": many("Message")}),
     ("POST", "/v1/local/token"): of({"project": TEXT, "token": TEXT, "id": TEXT}),
     ("GET", "/v1/local/projects"): of({"projects": {"type": "array", "items": TEXT}}),
-    ("POST", "/v1/messages"): of({"message": ref("Message"), "idempotent": FLAG}),
+    ("POST", "/v1/messages"): of(
+        {"message": ref("Message"), "idempotent": FLAG},
+        {"remote": of({"follows": one_of(("yes", "no", "unknown"))}, {**_KNOWN[0], **_KNOWN[1]})},
+    ),
     ("GET", "/v1/messages"): of({"messages": many("Message")}),
     ("GET", "/v1/messages/{id}"): _MESSAGE,
     ("DELETE", "/v1/messages/{id}"): _MESSAGE,

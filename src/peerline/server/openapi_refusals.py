@@ -21,6 +21,7 @@ _ONE_LEASE: Final[tuple[Refusal, ...]] = (errors.LeaseNotFound, errors.LeaseSupe
 # What a route refuses beyond what every route with its proof and its fields does.
 REFUSES: Final[dict[tuple[str, str], tuple[Refusal, ...]]] = {
     ("POST", "/v1/agents/register"): (errors.NameReserved, errors.DuplicateAgentName, errors.Unproven),
+    ("POST", "/v1/agents/remote"): (errors.GatewayOnly,),
     ("POST", "/v1/agents/{id}/heartbeat"): (),
     ("POST", "/v1/local/token"): (errors.LocalOnly,),
     ("GET", "/v1/local/projects"): (errors.LocalOnly,),
@@ -31,6 +32,8 @@ REFUSES: Final[dict[tuple[str, str], tuple[Refusal, ...]]] = {
         errors.InvalidWorkflowContext,
         errors.WorkflowContextForbidden,
         errors.TargetNotFound,
+        errors.TargetAmbiguous,
+        errors.HumanNotHere,
         errors.IdempotencyConflict,
         errors.RecipientQueueFull,
         errors.PairHeld,

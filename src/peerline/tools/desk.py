@@ -75,7 +75,9 @@ class Desk:
 
 async def _list(desk: Desk, given: Arguments, progress: Progress | None) -> Result:
     hub = await desk.hub()
-    return results.of_agents(await hub.agents(include_offline=given.get("includeOffline", False)), hub.agent.id)
+    offline, remote = given.get("includeOffline", False), given.get("includeRemote", False)
+    found = await hub.agents(include_offline=offline, include_remote=remote)
+    return results.of_agents(found, hub.agent.id)
 
 
 async def _send(desk: Desk, given: Arguments, progress: Progress | None) -> Result:
@@ -96,7 +98,12 @@ async def _send(desk: Desk, given: Arguments, progress: Progress | None) -> Resu
         max_hops=chain.max_hops,
         path=chain.path,
     )
-    receipt = {"messageId": message.id, "status": message.status, "target": visible(message.recipient_name, 80)}
+    receipt: dict[str, Any] = {
+        "messageId": message.id,
+        "status": message.status,
+        "target": visible(message.recipient_name, 80),
+    }
+    receipt |= {"remote": message.remote} if message.remote else {}
     return results.of(receipt | ({"held": visible(message.held, 300)} if message.held else {}))
 
 

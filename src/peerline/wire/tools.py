@@ -32,7 +32,10 @@ _GUIDE: Final[tuple[Tool, ...]] = (
         "kxm_list",
         "List the agents of this project on the KXM hub: name, purpose, model, host, presence. Only these can be "
         "reached with kxm_send; they are not subagents or other sessions that your client lists.",
-        {"includeOffline": {"type": "boolean", "default": False}},
+        {
+            "includeOffline": {"type": "boolean", "default": False},
+            "includeRemote": {"type": "boolean", "default": False},
+        },
         core=True,
         reads=True,
     ),

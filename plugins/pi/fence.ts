@@ -1,6 +1,7 @@
 // Foreign text as data, character for character what `peerline.core.fence` renders; a test compares the two.
 
 import { randomBytes } from "node:crypto";
+import { unassigned } from "./unassigned.ts";
 
 export const CONTENT = 32_000;
 
@@ -10,7 +11,7 @@ const INTRODUCTION =
 const BARE_VALUE = /^[A-Za-z0-9._:/+-]{1,200}$/;
 const PLAIN = /^[ -~\n\t]*$/;
 const HIDDEN = /^[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]$/u;
-const MARK = /^[\p{Mn}\p{Me}]$/u;
+const MARK = /^[\p{Mn}\p{Me}\u{1171e}]$/u; // the last one up to Unicode 15; of all the one that changed its sort since
 const GATEWAY = "komnet-gateway";
 const MARKS_AT_MOST = 4;
 const ORIGIN = 4_000;
@@ -142,9 +143,12 @@ function hides(characters: string[], place: number): boolean {
     // Two honest uses of a variation selector: how an emoji is drawn, and a keycap.
     const honest = code === 0xfe0e || code === 0xfe0f;
     if (!honest || place === 0) return true;
-    return !(/^\p{So}$/u.test(characters[place - 1]) || characters[place + 1] === "\u20e3");
+    const before = characters[place - 1].codePointAt(0)!;
+    const symbol = /^\p{So}$/u.test(characters[place - 1]) && !unassigned(before);
+    const drawn = symbol || (before >= 0x1f000 && before <= 0x1faff);
+    return !(drawn || characters[place + 1] === "\u20e3");
   }
   if (ALWAYS_HIDDEN.has(code) || (code >= 0xe0000 && code <= 0xe0fff)) return true;
   if ((code & 0xfffe) === 0xfffe || (code >= 0xfdd0 && code <= 0xfdef)) return true;
-  return HIDDEN.test(character);
+  return HIDDEN.test(character) || unassigned(code);
 }

@@ -83,3 +83,9 @@ def test_what_a_gateway_rendered_is_taken_apart_alike_and_what_only_looks_like_i
     origin = {"from": "komnet-gateway", "request": "msg_1"}
     for text, shown in zip(texts, json.loads(ran.stdout), strict=True):
         assert shown == [render_once(text, origin, OWN, by_gateway=by) for by in (True, False)]
+
+
+def test_every_code_point_is_shown_alike_whatever_version_of_unicode_either_side_has() -> None:
+    every = [chr(code) for code in range(0x110000) if not 0xD800 <= code <= 0xDFFF]
+    for between in ("x", "\ufe0f"):
+        agrees([between.join(every[start : start + 12_000]) for start in range(0, len(every), 12_000)])

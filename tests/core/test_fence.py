@@ -55,6 +55,7 @@ def holds(body: str) -> None:
     assert all(line.startswith("│ ") for line in lines[opening + 1 : closing])
     assert not FORBIDDEN.intersection(rendered)
     assert not {unicodedata.category(c) for c in rendered} & {"Cf", "Cs", "Co", "Zl", "Zp"}
+    assert not any(unicodedata.category(c) == "Cn" and not "\U0001f000" <= c <= "\U0001faff" for c in rendered)
     rendered.encode()
     if utf16_length(body) <= CONTENT:
         assert unrender(rendered) == body

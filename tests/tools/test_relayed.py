@@ -42,6 +42,7 @@ REQUESTS: dict[str, Callable[[str], str]] = {
 REPLIES: dict[str, Callable[[str], str]] = {
     "kxm_get": lambda target: of_message(replied(target), "agt_1", entropy).texts[1],
     "kxm_fanout": lambda target: of_responses([answered(target, replied(target))], entropy).texts[1],
+    "kxm_fanout to a lone name": lambda target: of_responses([answered("bob", replied(target))], entropy).texts[1],
     "peerline ask": lambda target: "\n".join(fenced(TEXT, {"reply of": target}, by_gateway=by_gateway(target))),
 }
 
@@ -83,6 +84,11 @@ def test_what_a_local_agent_replies_so_is_its_text_inside_its_own_fence(surface:
 def test_a_list_has_the_first_words_and_not_the_frame() -> None:
     assert summary(TEXT, by_gateway=True) == "«done …»"
     assert summary(TEXT).startswith("«Text from another agent")
+
+
+def test_a_fan_out_s_record_has_no_member_of_ours() -> None:
+    record = json.loads(of_responses([answered("bob", replied("bob@build"))], entropy).texts[0])["responses"][0]
+    assert set(record) == {"target", "messageId", "status", "reply"}
 
 
 def test_the_record_itself_holds_no_foreign_text() -> None:

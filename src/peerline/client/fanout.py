@@ -16,7 +16,10 @@ WaitStatus = Literal["timed_out", "aborted"]
 
 
 class Response(Record, frozen=True, kw_only=True):
-    """One peer's part of a fan-out. `pending` means only that the local wait ended; the request goes on."""
+    """One peer's part of a fan-out. `pending` means only that the local wait ended; the request goes on.
+
+    `by_gateway`: the reply is the gateway's, whatever name was typed; no member of the record.
+    """
 
     target: str
     message_id: str | None = None
@@ -27,6 +30,12 @@ class Response(Record, frozen=True, kw_only=True):
     wait_status: WaitStatus | None = None
     reply: Reply | None = None
     error: str | None = None
+    by_gateway: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        shown = super().as_json()
+        shown.pop("byGateway", None)
+        return shown
 
 
 def targets(names: Iterable[str]) -> tuple[str, ...]:
@@ -65,7 +74,12 @@ def answered(target: str, message: Message) -> Response:
     """
     assert message.status != "queued" and message.status != "delivered"  # noqa: PT018  (narrows the type)
     return Response(
-        target=target, message_id=message.id, status=message.status, reply=message.reply, error=message.error
+        target=target,
+        message_id=message.id,
+        status=message.status,
+        reply=message.reply,
+        error=message.error,
+        by_gateway=message.reply_by_gateway,
     )
 
 

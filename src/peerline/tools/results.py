@@ -73,8 +73,8 @@ def of_responses(responses: Iterable[Response], entropy: Entropy) -> Result:
         record = _visible(response.as_json())
         if response.reply is not None:
             origin = {"reply of": response.target, "request": response.message_id or ""}
-            by_gateway = "@" in response.target  # no agent's name has one
-            record["reply"]["content"] = _fenced(response.reply.content, origin, by_gateway, bodies, entropy)
+            content = _fenced(response.reply.content, origin, response.by_gateway, bodies, entropy)
+            record["reply"]["content"] = content
         records.append(record)
     return of({"responses": records}, *bodies)
 

@@ -55,6 +55,9 @@ class Hub:
     def take(self, hub_message: str) -> None:
         raise Away("no message is for a room")
 
+    def cancelled(self, hub_message: str) -> bool:
+        return False
+
     def publish(self, known: Sequence[Remote]) -> None:
         pass
 

@@ -21,7 +21,7 @@ from peerline.gateway.sessions import Away
 LOOK_S: Final = 2.0
 LOCAL_S: Final = 5.0
 SETTLED_S: Final = 10.0
-REPLIES_HEARD: Final = 1_000
+NEWS_KEPT: Final = 1_000
 PURPOSE: Final = "relays between this project and the rooms of the network"
 
 T = TypeVar("T")
@@ -57,7 +57,7 @@ class HubLine:
         self._tried: dict[str, asyncio.Event] = {}
         self._said: dict[str, str] = {}
         self._waiting: dict[str, Message] = {}
-        self._replied: set[str] = set()
+        self._news: set[str] = set()
         self._settled = threading.Event()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="gateway hub", daemon=True)
@@ -84,10 +84,10 @@ class HubLine:
         """Requests to the gateway that it has not taken, in the order of arrival."""
         return list(self._waiting.values())
 
-    def replied(self, message_id: str) -> bool:
-        """Whether a reply to something of ours came and was not asked for yet; a hint, which a restart forgets."""
-        heard = message_id in self._replied
-        self._replied.discard(message_id)
+    def news_of(self, message_id: str) -> bool:
+        """Whether a reply or a cancellation came that was not asked for yet; a hint, which a restart forgets."""
+        heard = message_id in self._news
+        self._news.discard(message_id)
         return heard
 
     def settled(self, message_id: str) -> None:
@@ -184,14 +184,19 @@ class HubLine:
         if event.type == "message" and event.message is not None:
             self._waiting[event.message.id] = event.message
         elif event.type == "reply" and event.message_id is not None:
-            if len(self._replied) >= REPLIES_HEARD:
-                self._replied.clear()
-            self._replied.add(event.message_id)
+            self._heard(event.message_id)
         elif event.type in ("cancelled", "expired") and event.message_id is not None:
+            if event.type == "cancelled":
+                self._heard(event.message_id)
             self._waiting.pop(event.message_id, None)
         else:
             return
         self._ring()
+
+    def _heard(self, message_id: str) -> None:
+        if len(self._news) >= NEWS_KEPT:
+            self._news.clear()
+        self._news.add(message_id)
 
     def _once(self, project: str, error: PeerlineError) -> None:
         """A trouble is said when it begins, not at each try."""

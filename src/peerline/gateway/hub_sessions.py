@@ -94,7 +94,7 @@ class HubSessions:
 
     def answer(self, hub_message: str) -> str | None:
         look = f"answer {hub_message}"
-        if not (self._line.replied(hub_message) or self._due(look)):
+        if not (self._line.news_of(hub_message) or self._due(look)):
             return None
         try:
             message = self._as_its_gateway(lambda hub: hub.get(hub_message))
@@ -141,6 +141,19 @@ class HubSessions:
             raise _failed(error) from None
         finally:
             self._line.settled(hub_message)
+
+    def cancelled(self, hub_message: str) -> bool:
+        look = f"cancelled {hub_message}"
+        if not (self._line.news_of(hub_message) or self._due(look)):
+            return False
+        try:
+            message = self._as_its_gateway(lambda hub: hub.trail(hub_message)).message
+        except MessageNotFound:
+            return False
+        except PeerlineError as error:
+            raise Away(error.text) from None
+        self._looked(look, again=not message.final)
+        return message.status == "cancelled"
 
     def publish(self, known: Sequence[Remote]) -> None:
         entries, now = [published(remote) for remote in known[:ENTRIES]], self._elapsed()

@@ -21,6 +21,7 @@ from peerline.network.engine import Engine
 from peerline.network.inbox import InboxItem, InboxQuery
 
 FRAME: Final = 1_000  # what stands around a body, at most
+WAITING: Final = ("sent", "withdrawing", "withdrawn")  # for the first answer, late or not
 PERSON, HELD = "waits-for-person", "held"
 
 
@@ -105,7 +106,7 @@ class Inbound:
             session=asker.session,
             reply_key=asker.reply_key,
             project=asker.project,
-            answers=asked.stem if asked is not None and asked.state == "sent" else None,
+            answers=asked.stem if asked is not None and asked.state in WAITING else None,
         )
 
     def _stop(self, row: ItemRow, state: str, reason: str) -> None:

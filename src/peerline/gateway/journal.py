@@ -1,6 +1,6 @@
 """Everything the gateway is in the middle of, in one SQLite file; each step is on the disk before the next begins.
 
-request:  claimed → sending(post id) → sent(thread) → answered | refused(code) | expired
+request:  claimed → sending(post id) → sent(thread) → answered | refused(code) | expired | withdrawn
 item:     arrived → routed → pushing → pushed(hub message) | filed(path) → confirmed → drained
                   → waits-for-person | held(reason)
 answer:   waiting → sending(post id) → sent | correcting | refused(code) | over
@@ -66,6 +66,7 @@ SCHEMAS: Final = (
             "CREATE INDEX answer_open ON answer (network, state) WHERE state NOT IN ('sent', 'over')",
         ),
     ),
+    Migration(5, ("ALTER TABLE request ADD COLUMN withdrawal TEXT",)),
 )
 WAITED_MS: Final = 86_400_000  # a thread that a file opened is waited for so long
 
@@ -89,6 +90,7 @@ class RequestRow:
     detail: str | None
     at: Millis
     until: Millis | None  # answers are waited for so long; None: for a day
+    withdrawal: str | None  # the post that says so in the room; empty: it could not be said
     told: bool
 
     def over(self, now: Millis) -> bool:
@@ -141,7 +143,7 @@ class AnswerRow:
 
 _REQUEST: Final = (
     "SELECT stem, network, room, session, reply_key, project, hub_message, asked_agent, needs, summary, state, post,"
-    " thread, code, detail, at, until, told FROM request "
+    " thread, code, detail, at, until, withdrawal, told FROM request "
 )
 _ANSWER: Final = (
     "SELECT network, item, room, thread, sender, session, project, hub_message, state, post, code, detail, tries, at"
@@ -364,9 +366,12 @@ class JournalTx:
                 hub_message=row.hub_message if row.state == "sent" else None,
                 asked_agent=row.asked_agent,
             )
-            for row in self._requests("WHERE state IN ('sent', 'answered') AND until > :now", now=now)
+            for row in self._requests(
+                "WHERE state IN ('sent', 'withdrawing', 'withdrawn', 'answered') AND until > :now", now=now
+            )
             + self._requests(
-                "WHERE state IN ('sent', 'answered') AND until IS NULL AND at > :since", since=now - WAITED_MS
+                "WHERE state IN ('sent', 'withdrawing', 'withdrawn', 'answered') AND until IS NULL AND at > :since",
+                since=now - WAITED_MS,
             )
             if row.thread is not None
         }

@@ -13,6 +13,7 @@ from peerline.gateway.outbound import Outbound
 from peerline.gateway.place import GatewayPlace
 from peerline.gateway.routes_file import PendingRoute, RoutesFile, read_routes, write_routes
 from peerline.gateway.sessions import Sessions
+from peerline.gateway.withdrawals import Withdrawals
 from peerline.network.engine import Engine
 from peerline.wire.instants import instant, millis
 
@@ -36,6 +37,7 @@ class Relay:
         self._outbound = Outbound(place, journal, self._engine, sessions, now=now, say=say)
         self._inbound = Inbound(place, journal, sessions, now=now, entropy=entropy, tell=tell, say=say)
         self._answers = Answers(journal, sessions, now=now, say=say)
+        self._withdrawals = Withdrawals(journal, self._engine, sessions, now=now, say=say)
         self._directory, self._sessions = Directory(), sessions
         self._written: RoutesFile | None = None
         self._troubles: dict[str, str | None] = {}
@@ -63,6 +65,7 @@ class Relay:
         """
         self._try("place", self._journal.require_place)
         self._try("requests", self._outbound.step)
+        self._try("withdrawals", self._withdrawals.step)
         self._try("networks", self._receive)
         self._try("expiry", self._expire)
         self._try("routes", self._publish)

@@ -99,6 +99,12 @@ class Sessions(Protocol):
             Unreachable: it is final already, or the hub can't be asked now.
         """
 
+    def cancelled(self, hub_message: str) -> bool:
+        """Whether its asker has cancelled it.
+
+        Raises: Unreachable
+        """
+
     def publish(self, known: Sequence[Remote]) -> None:
         """Tell the hub who can be reached in rooms; where it can't be told now, it is told later."""
 
@@ -131,6 +137,9 @@ class NoSessions:
         return ()
 
     def take(self, hub_message: str) -> None:
+        raise Away("no hub runs here")
+
+    def cancelled(self, hub_message: str) -> bool:
         raise Away("no hub runs here")
 
     def publish(self, known: Sequence[Remote]) -> None:

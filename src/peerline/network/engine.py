@@ -17,7 +17,7 @@ from peerline.core.profile import Profile
 from peerline.core.room import Room
 from peerline.core.threads import REPLY_BUDGET
 from peerline.core.ulid import Ulids
-from peerline.network import founding, guard, mentions, posting, publishing, room_founding, rooms, sync
+from peerline.network import founding, guard, mentions, posting, publishing, room_founding, rooms, sync, withdrawing
 from peerline.network.clone import Clone
 from peerline.network.git.branches import MAIN, room_branch
 from peerline.network.git.errors import GitFailed, RemoteFailed
@@ -97,6 +97,13 @@ class Engine(View):
         post = posting.signed(self._clone, posting.compose(self._clone, draft, post_id, self._around.now()))
         seq = posting.queue(self._clone, post)
         return self._outcome(seq, post, self._tried() if push else None)
+
+    def withdraw(self, id: str, *, wait_lock: float = 2.0) -> bool:
+        """Take back a post that still waits to go out, as if it never was; False: the remote has it already.
+
+        Raises: Busy
+        """
+        return withdrawing.withdraw(self._clone, id, wait_lock=wait_lock)
 
     def new_id(self) -> str:
         """An id for a post that is yet to be sent."""

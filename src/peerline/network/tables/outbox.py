@@ -63,6 +63,10 @@ class OutboxTable:
             now=now,
         )
 
+    def remove(self, seq: int) -> None:
+        """It was never to go out."""
+        self._sql.run("DELETE FROM outbox WHERE seq = :seq AND state = 'queued'", seq=seq)
+
     def tried(self, seq: int, reason: str) -> None:
         self._sql.run(
             "UPDATE outbox SET tries = tries + 1, reason = :reason WHERE seq = :seq AND state = 'queued'",

@@ -76,6 +76,11 @@ class PostTable:
         self._sql.put("INSERT INTO words (rowid, body) VALUES (:seq, :body)", {"seq": seq, "body": post.body})
         return seq
 
+    def remove(self, seq: int, body: str) -> None:
+        """Forget one that nobody else has; the index of words has to be told what it holds of it."""
+        self._sql.run("INSERT INTO words (words, rowid, body) VALUES ('delete', :seq, :body)", seq=seq, body=body)
+        self._sql.run("DELETE FROM post WHERE seq = :seq", seq=seq)
+
     def seq(self, room: str, id: str) -> int | None:
         row = self._sql.row("SELECT seq FROM post WHERE room = :room AND id = :id", room=room, id=id)
         return row[0] if row else None

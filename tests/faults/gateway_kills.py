@@ -171,7 +171,7 @@ class GatewayCampaign:
         if point not in OUT or self.chance.random() < 0.5:
             self._far_side()
         self._read()
-        hit = self.chance.randint(1, 40) if point == CALL else self.chance.choice((1, 1, 1, 2))
+        hit = self.chance.randint(1, 40) if point == CALL else self.chance.choice((1, 1, 1, 1, 1, 2))
         reached = self.life(point, hit=hit)
         self.judge()
         return reached

@@ -168,9 +168,10 @@ class GatewayCampaign:
     def round(self, point: str) -> bool:
         """Everybody acts, and a life ends at `point`; whether it came there."""
         self._inject(point)
-        if point not in OUT or self.chance.random() < 0.5:
+        if point not in OUT and self.chance.random() < 0.6:
             self._far_side()
-        self._read()
+        if self.chance.random() < 0.6:
+            self._read()
         hit = self.chance.randint(1, 40) if point == CALL else self.chance.choice((1, 1, 1, 1, 1, 2))
         reached = self.life(point, hit=hit)
         self.judge()

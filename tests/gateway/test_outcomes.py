@@ -13,6 +13,7 @@ import pytest
 from peerline.core.fence import unrender
 from peerline.gateway import resolving
 from peerline.gateway import status as gateway_status
+from peerline.gateway.sessions import Uncertain
 from tests.gateway.stage import Hub, Stage, stage
 from tests.gateway.test_relay import answered
 from tests.network.nodes import founded, node, now
@@ -184,3 +185,23 @@ def test_what_was_dismissed_or_handed_on_by_the_person_is_told_no_second_time(he
     hub: Any = here.hub
     assert [session for session, _ in hub.pushed.values()] == ["ops"]
     assert len(here.told) == 1
+
+
+class UncertainHub(Hub):
+    """It never says whether a push arrived."""
+
+    def push(self, session: str, project: str | None, text: str, *, key: str, thread: str) -> str:
+        raise Uncertain("no answer came")
+
+
+def test_what_is_drained_elsewhere_while_its_push_is_uncertain_is_over(tmp_path: Path, remote: BareRemote) -> None:
+    here = stage(tmp_path, remote, UncertainHub(here={"ops"}))
+    relay = here.relay()
+    here.journal().write(lambda tx: tx.subscribe("ops", "build", default=True))
+    sent = here.bob.send("which branch?", "alice")
+    here.alice.sync()
+    relay.step()
+    assert here.states() == {sent.post.id: "pushing"}
+    here.alice.engine.drain([sent.post.id])
+    relay.step()
+    assert here.states() == {}

@@ -71,7 +71,7 @@ class Inbound:
     def _gone(self, network: str, engine: Engine) -> None:
         """What was answered or drained by somebody else needs nothing more."""
         waiting = {item.post.id for item in engine.inbox(InboxQuery(), showing=False).items}
-        for row in self._of(network, "arrived", "routed", PERSON, HELD):
+        for row in self._of(network, "arrived", "routed", "pushing", PERSON, HELD):
             if row.id not in waiting:
                 self._set(row, "gone", reason="answered or drained elsewhere")
 

@@ -131,6 +131,7 @@ class _Network:
             return
         import watchfiles
 
+        armed = False
         for changes in watchfiles.watch(
             *places,
             watch_filter=not_a_lock,
@@ -141,7 +142,8 @@ class _Network:
             yield_on_timeout=True,
             raise_interrupt=False,
         ):
-            if changes:
+            if changes or not armed:  # what moved before the watch began told nobody
+                armed = True
                 self._due.set()
             elif (link := self._daemon()) is not None:
                 link.close()

@@ -107,6 +107,21 @@ def test_an_answered_item_says_by_whom_and_a_second_answer_is_not_written(machin
     assert [one["body"].rstrip("\n") for one in alice.komnet("inbox", "--json").json["items"]] == ["yes"]
 
 
+def test_a_question_that_was_withdrawn_says_so_in_the_list_and_before_anybody_says_yes(machine: Set) -> None:
+    alice, bob, carol = machine("alice"), machine("bob"), machine("carol")
+    wanted = asked(alice, "may we?", "--needs", "human", "--mention", "bob")
+    words = ("send", "build", "nobody waits", "--kind", "status", "--tag", "withdrawn", "--reply-to", wanted)
+    carol.komnet(*words)
+    bob.komnet("sync")
+    assert "withdrawn" not in shell_of(bob).says("inbox", "--me")
+    alice.komnet(*words)
+    line = shell_of(bob).says("inbox", "--me").splitlines()[2]
+    assert "needs a human; withdrawn: nobody waits for an answer any more: «may we?»" in line
+    code, shown = answered(bob, wanted, "yes", types="n\n")
+    assert code == 1
+    assert "alice has withdrawn: nobody waits for an answer any more" in shown.partition("[y/N]")[0]
+
+
 def test_an_answer_with_a_secret_is_refused_with_its_rule_and_never_its_text(machine: Set) -> None:
     alice, bob = machine("alice"), machine("bob")
     wanted = asked(alice, "which key?", "--needs", "human", "--mention", "bob")

@@ -11,10 +11,10 @@ from peerline.cli.hot_output import Failure, usage
 from peerline.cli.person_body import body
 from peerline.cli.person_self import FRAGMENT, Person
 from peerline.cli.person_voice import Voice, age, summary
-from peerline.cli.waiting import HUMAN, Reach, Waiting, reaches, waiting
+from peerline.cli.waiting import HUMAN, WITHDRAWN, Reach, Waiting, reaches, waiting, withdrawn
 from peerline.core.errors import PeerlineError
 from peerline.core.fence import visible
-from peerline.core.post import AuthorKind, Needs, Post
+from peerline.core.post import AuthorKind, Kind, Needs, Post
 from peerline.core.ulid import is_ulid
 from peerline.network.shapes import shown
 from peerline.network.tables.posts import Stored
@@ -63,7 +63,8 @@ def _inbox_me(person: Person) -> int:
 
 def item_lines(voice: Voice, one: Waiting) -> list[str]:
     proof = "" if one.unproven is None else ", sender not verified"
-    why = "needs a human" if one.state == HUMAN else f"{one.state}: {visible(one.reason, 160)}"
+    reason = visible(one.reason, 160)
+    why = reason.removeprefix("it ") if one.state == HUMAN else f"{one.state}: {reason}"
     head = f"{voice.styled(one.id, 'bold')}  {one.sender} in #{one.room} ({one.network}), {age(one.at)} ago{proof}"
     return [voice.fitted(f"{head}, {why}: {summary(one.text)}"), f"  {one.next}"]
 
@@ -90,6 +91,8 @@ def _answer(person: Person, given: str, words: str) -> int:
     message_id = _meant(person.env, given)
     reach, stored = _found(person.env, message_id)
     _require_open(reach, stored.post)
+    if withdrawn(reach.engine, stored.post):
+        person.voice.aside(f"{stored.post.sender} has {WITHDRAWN}; an answer stays in #{stored.post.room} all the same")
     confirm_human_answer(person.env, shown(stored), words)
     result: dict[str, Any] = reach.calls.answer_as_human(message_id, words, reach.network)
     where = f"#{stored.post.room} of {reach.network}"
@@ -163,7 +166,7 @@ def _waits(reach: Reach, message_id: str) -> bool:
 
 def _require_open(reach: Reach, post: Post) -> None:
     """Raises: Failure: it has its answer already; a second one would stand beside it for ever."""
-    answers = reach.engine.answers(post.id)
+    answers = [one for one in reach.engine.replies(post.id) if one.kind is Kind.ANSWER]
     if post.needs is Needs.HUMAN:
         answers = [one for one in answers if one.author is AuthorKind.HUMAN]
     if not answers:

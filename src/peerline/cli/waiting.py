@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from peerline.core.errors import PeerlineError
-from peerline.core.post import Needs
+from peerline.core.post import Kind, Needs, Post
 from peerline.database.connection import NotOurs
 from peerline.gateway.inbound import HELD
 from peerline.gateway.journal import ItemRow, Journal
@@ -20,6 +20,8 @@ from peerline.network.home import Home, machine_home
 from peerline.network.inbox import InboxItem, InboxQuery
 from peerline.wire.instants import instant
 
+TAKEN_BACK: Final = "withdrawn"  # the tag of the post by which a gateway takes a question back
+WITHDRAWN: Final = "withdrawn: nobody waits for an answer any more"
 HUMAN, STRANDED = "needs-human", "stranded"
 STRANDED_MS: Final = 120_000  # what has been on its way for so long stands still
 
@@ -114,11 +116,18 @@ def waiting(env: Mapping[str, str]) -> list[Waiting]:
         for item in reach.engine.inbox(InboxQuery(), showing=False).items:
             key = (reach.network, item.post.id)
             if item.post.needs not in (Needs.NONE, Needs.AGENT):
-                found.setdefault(key, _waiting(item, reach.network, HUMAN, "it needs a human"))
+                note = f"; {WITHDRAWN}" if withdrawn(reach.engine, item.post) else ""
+                found.setdefault(key, _waiting(item, reach.network, HUMAN, f"it needs a human{note}"))
             elif (row := held.get(key)) is not None:
                 state = HELD if row.state == HELD else STRANDED
                 found.setdefault(key, _waiting(item, reach.network, state, row.reason or _standing(row)))
     return list(found.values())
+
+
+def withdrawn(engine: Engine, post: Post) -> bool:
+    """Whether its sender has said that nobody waits for an answer any more."""
+    said = (one for one in engine.replies(post.id) if one.kind is Kind.STATUS and TAKEN_BACK in one.tags)
+    return any(one.sender == post.sender for one in said)
 
 
 def _gateway_rows(home: Home) -> list[ItemRow]:

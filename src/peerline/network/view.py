@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from peerline.core.ids import Millis
-from peerline.core.post import Kind
 from peerline.network import inbox, reading
 from peerline.network.clone import Clone
 from peerline.network.git.branches import room_branch
@@ -82,10 +81,10 @@ class View:
         """The first answer that the agent gave to the post."""
         return self._clone.file.read(lambda tx: reading.answer_of(tx, id, agent))
 
-    def answers(self, id: str) -> list[Post]:
-        """Every answer to the post that is not shown to be forged, in the order of arrival."""
+    def replies(self, id: str) -> list[Post]:
+        """Every reply to the post that is not shown to be forged, in the order of arrival."""
         replies = self._clone.file.read(lambda tx: tx.posts.replies(id))
-        return [reply.post for reply in replies if reply.post.kind is Kind.ANSWER and not reply.failed]
+        return [reply.post for reply in replies if not reply.failed]
 
     def read(self, room: str, limit: int | None = 50, thread: str | None = None) -> list[Stored]:
         """What stands on the room's branch now: the last `limit` in thread order.

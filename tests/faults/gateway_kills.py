@@ -179,7 +179,7 @@ class GatewayCampaign:
 
     def until(self, times: int, points: Sequence[str] = (*POINTS, CALL)) -> None:
         """Rounds until each point was met `times` times."""
-        for _ in range(times * len(points) * 3):
+        for _ in range(times * len(points) * 10):
             missing = [point for point in points if self.kills[point] < times]
             if not missing:
                 return

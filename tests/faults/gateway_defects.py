@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -51,7 +50,7 @@ def filed_and_pushed() -> None:
     def both(self: Inbound, row: ItemRow, item: Any) -> tuple[str, bool]:
         pushed = hand_over(self, row, item)
         self._file(
-            replace(row, reply_key=row.reply_key or "458696773"), self.text(item), Unreachable("to be on the safe side")
+            row._replace(reply_key=row.reply_key or "458696773"), self.text(item), Unreachable("to be on the safe side")
         )
         return pushed
 

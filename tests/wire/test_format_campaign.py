@@ -7,8 +7,9 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
 from peerline.wire.post_file import MalformedPost, UnsupportedVersion, read_post, signed_form
-from peerline.wire.yaml_core import InvalidYaml, load, load_whole
+from peerline.wire.yaml_core import InvalidYaml, load
 from peerline.wire.yaml_plain import plain_mapping
+from peerline.wire.yaml_whole import load_whole
 from peerline.wire.yaml_writing import dump
 from tests.wire.test_post_file import PLACE, hostile_files
 from tests.wire.test_yaml_core import anything, beyond_libyaml, mappings, plain_documents, same

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from peerline.wire.yaml_core import DEPTH_AT_MOST, SIZE_AT_MOST, InvalidYaml, load, load_whole
+from peerline.wire.yaml_core import DEPTH_AT_MOST, SIZE_AT_MOST, InvalidYaml, load
 from peerline.wire.yaml_plain import plain_mapping
+from peerline.wire.yaml_whole import load_whole
 from peerline.wire.yaml_writing import dump
 from tests.network.golden import golden_file, needs_golden
 

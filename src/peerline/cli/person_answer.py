@@ -91,7 +91,7 @@ def _answer(person: Person, given: str, words: str) -> int:
     message_id = _meant(person.env, given)
     reach, stored = _found(person.env, message_id)
     _require_open(reach, stored.post)
-    if withdrawn(reach.engine, stored.post):
+    if withdrawn(reach.view, stored.post):
         person.voice.aside(f"{stored.post.sender} has {WITHDRAWN}; an answer stays in #{stored.post.room} all the same")
     confirm_human_answer(person.env, shown(stored), words)
     result: dict[str, Any] = reach.calls.answer_as_human(message_id, words, reach.network)
@@ -155,18 +155,18 @@ def _found(env: Mapping[str, str], message_id: str) -> tuple[Reach, Stored]:
 
 
 def _known(places: list[Reach], message_id: str) -> list[tuple[Reach, Stored]]:
-    found = [(reach, stored) for reach in places if (stored := reach.engine.find(message_id)) is not None]
+    found = [(reach, stored) for reach in places if (stored := reach.view.find(message_id)) is not None]
     return sorted(found, key=lambda each: not _waits(each[0], message_id))
 
 
 def _waits(reach: Reach, message_id: str) -> bool:
-    item = reach.engine.item(message_id)
+    item = reach.view.item(message_id)
     return item is not None and item.state == "pending"
 
 
 def _require_open(reach: Reach, post: Post) -> None:
     """Raises: Failure: it has its answer already; a second one would stand beside it for ever."""
-    answers = [one for one in reach.engine.replies(post.id) if one.kind is Kind.ANSWER]
+    answers = [one for one in reach.view.replies(post.id) if one.kind is Kind.ANSWER]
     if post.needs is Needs.HUMAN:
         answers = [one for one in answers if one.author is AuthorKind.HUMAN]
     if not answers:

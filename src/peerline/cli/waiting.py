@@ -3,21 +3,19 @@
 import os
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from peerline.core.errors import PeerlineError
 from peerline.core.post import Kind, Needs, Post
 from peerline.database.connection import NotOurs
-from peerline.gateway.inbound import HELD
-from peerline.gateway.journal import ItemRow, Journal
+from peerline.gateway.journal import HELD, ItemRow, Journal
 from peerline.gateway.place import GatewayPlace
 from peerline.network.calls import connect
 from peerline.network.config import Config, load_config
 from peerline.network.direct import DirectCalls
-from peerline.network.engine import Engine
 from peerline.network.home import Home, machine_home
 from peerline.network.inbox import InboxItem, InboxQuery
+from peerline.network.view import View
 from peerline.wire.instants import instant
 
 TAKEN_BACK: Final = "withdrawn"  # the tag of the post by which a gateway takes a question back
@@ -26,8 +24,7 @@ HUMAN, STRANDED = "needs-human", "stranded"
 STRANDED_MS: Final = 120_000  # what has been on its way for so long stands still
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
+class Waiting(NamedTuple):
     """One item. `state`: needs-human, held, stranded; `text`: its body, foreign; `unproven`: why its sender is not."""
 
     id: str
@@ -66,8 +63,7 @@ class Waiting:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(NamedTuple):
     """One network of one agent of this machine, opened."""
 
     home: Home
@@ -76,8 +72,8 @@ class Reach:
     calls: DirectCalls
 
     @property
-    def engine(self) -> Engine:
-        return self.calls.session(self.network).engine
+    def view(self) -> View:
+        return self.calls.session(self.network).view
 
     def look(self, env: Mapping[str, str]) -> str | None:
         """Bring it up to date, unless its daemon does that; why the view may be incomplete."""
@@ -113,10 +109,10 @@ def waiting(env: Mapping[str, str]) -> list[Waiting]:
     found: dict[tuple[str, str], Waiting] = {}
     held = {(row.network, row.id): row for row in _gateway_rows(machine_home(env))}
     for reach in reaches(env):
-        for item in reach.engine.inbox(InboxQuery(), showing=False).items:
+        for item in reach.view.inbox(InboxQuery(), showing=False).items:
             key = (reach.network, item.post.id)
             if item.post.needs not in (Needs.NONE, Needs.AGENT):
-                note = f"; {WITHDRAWN}" if withdrawn(reach.engine, item.post) else ""
+                note = f"; {WITHDRAWN}" if withdrawn(reach.view, item.post) else ""
                 found.setdefault(key, _waiting(item, reach.network, HUMAN, f"it needs a human{note}"))
             elif (row := held.get(key)) is not None:
                 state = HELD if row.state == HELD else STRANDED
@@ -124,9 +120,9 @@ def waiting(env: Mapping[str, str]) -> list[Waiting]:
     return list(found.values())
 
 
-def withdrawn(engine: Engine, post: Post) -> bool:
+def withdrawn(view: View, post: Post) -> bool:
     """Whether its sender has said that nobody waits for an answer any more."""
-    said = (one for one in engine.replies(post.id) if one.kind is Kind.STATUS and TAKEN_BACK in one.tags)
+    said = (one for one in view.replies(post.id) if one.kind is Kind.STATUS and TAKEN_BACK in one.tags)
     return any(one.sender == post.sender for one in said)
 
 

@@ -1,7 +1,6 @@
 """From the inbox to a local session: routed, pushed or filed, confirmed, and only then drained (design/gateway.md)."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Final
 
 from peerline.core.errors import PeerlineError
@@ -12,7 +11,7 @@ from peerline.core.post import Post
 from peerline.core.routing import FOR_AGENTS, Asker, Hold, Route, ToAsker, ToPerson, route
 from peerline.core.text import utf16_length
 from peerline.gateway.answers import expects_answer
-from peerline.gateway.journal import ItemRow, Journal, JournalTx
+from peerline.gateway.journal import HELD, PERSON, ItemRow, Journal, JournalTx
 from peerline.gateway.place import GatewayPlace
 from peerline.gateway.reply_file import ReplyBox
 from peerline.gateway.request_file import WISH
@@ -22,7 +21,6 @@ from peerline.network.inbox import InboxItem, InboxQuery
 
 FRAME: Final = 1_000  # what stands around a body, at most
 WAITING: Final = ("sent", "withdrawing", "withdrawn")  # for the first answer, late or not
-PERSON, HELD = "waits-for-person", "held"
 
 
 class Inbound:
@@ -111,7 +109,7 @@ class Inbound:
 
     def _stop(self, row: ItemRow, state: str, reason: str) -> None:
         self._set(row, state, reason=reason)
-        self._tell(replace(row, state=state), reason)
+        self._tell(row._replace(state=state), reason)
 
     def _push(self, row: ItemRow, engine: Engine) -> None:
         item = item_of(engine, row)
@@ -167,7 +165,7 @@ class Inbound:
             return
         reason = f"filed, because {why.text}"
         self._delivered(row, "filed", file=file.name, reason=reason)
-        self._tell(replace(row, state="filed"), reason)
+        self._tell(row._replace(state="filed"), reason)
 
     def _delivered(self, row: ItemRow, state: str, *, answered: bool = False, **values: Any) -> None:
         """It is with its session; what it answers is answered by the same step."""

@@ -6,18 +6,22 @@ item:     arrived → routed → pushing → pushed(hub message) | filed(path) �
 answer:   waiting → sending(post id) → sent | correcting | refused(code) | over
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from peerline.core.ids import Millis
-from peerline.core.routing import Asker, Routes, Subscriber
 from peerline.database.migrations import Migration
 from peerline.database.shared_file import SharedFile
 from peerline.database.sql import Sql
 
+if TYPE_CHECKING:
+    from peerline.core.routing import Routes
+
 T = TypeVar("T")
+PERSON, HELD = "waits-for-person", "held"  # an item's states in which a person has to act
 APPLICATION_ID: Final = 0x50454547  # "PEEG": a gateway's journal
 SCHEMAS: Final = (
     Migration(
@@ -71,8 +75,7 @@ SCHEMAS: Final = (
 WAITED_MS: Final = 86_400_000  # a thread that a file opened is waited for so long
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestRow:
+class RequestRow(NamedTuple):
     stem: str
     network: str | None
     room: str | None
@@ -97,8 +100,7 @@ class RequestRow:
         return now > (self.until or self.at + WAITED_MS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ItemRow:
+class ItemRow(NamedTuple):
     """`answers`: the request whose answer it is, by its stem."""
 
     network: str
@@ -121,8 +123,7 @@ class ItemRow:
     changed_at: Millis
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerRow:
+class AnswerRow(NamedTuple):
     """What a session that an item was pushed to says to it; `post`: our own, once it has an id."""
 
     network: str
@@ -214,7 +215,7 @@ class JournalTx:
         return next(iter(self._requests("WHERE thread = :thread ORDER BY at LIMIT 1", thread=thread)), None)
 
     def _requests(self, where: str, **values: Any) -> list[RequestRow]:
-        names = RequestRow.__dataclass_fields__
+        names = RequestRow._fields
         rows = self._sql.rows(_REQUEST + where, **values)
         return [RequestRow(**{**dict(zip(names, row, strict=True)), "told": bool(row[-1])}) for row in rows]
 
@@ -279,7 +280,7 @@ class JournalTx:
         return [row for state in states for row in self._items("WHERE state = :state ORDER BY at, id", state=state)]
 
     def _items(self, where: str, **values: Any) -> list[ItemRow]:
-        names = ItemRow.__dataclass_fields__
+        names = ItemRow._fields
         return [ItemRow(**dict(zip(names, row, strict=True))) for row in self._sql.rows(_ITEM + where, **values)]
 
     # The holder
@@ -327,7 +328,7 @@ class JournalTx:
         return self._answers(where, network=network)
 
     def _answers(self, where: str, **values: Any) -> list[AnswerRow]:
-        names = AnswerRow.__dataclass_fields__
+        names = AnswerRow._fields
         return [AnswerRow(**dict(zip(names, row, strict=True))) for row in self._sql.rows(_ANSWER + where, **values)]
 
     # Routes
@@ -358,6 +359,8 @@ class JournalTx:
 
     def routes(self, now: Millis) -> Routes:
         """Who waits in which thread and who serves which room, now."""
+        from peerline.core.routing import Asker, Routes, Subscriber  # here: only the relay asks for routes
+
         pending = {
             row.thread: Asker(
                 session=row.session or "",

@@ -1,9 +1,8 @@
 """Reply files: how an answer reaches a session that cannot be pushed to (spec/network.md 9.4)."""
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from peerline.core.errors import Invalid
 from peerline.core.identifiers import is_agent_id, is_room_id
@@ -21,8 +20,7 @@ class UnknownReply(Invalid):
     code = "UNKNOWN_REPLY"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplyName:
+class ReplyName(NamedTuple):
     """What a reply's file name says."""
 
     file: str

@@ -3,8 +3,7 @@
 from peerline.core.errors import Conflict, NotFound
 from peerline.core.identifiers import EVERYONE
 from peerline.core.ids import Millis
-from peerline.gateway.inbound import HELD, PERSON
-from peerline.gateway.journal import ItemRow, Journal, JournalTx
+from peerline.gateway.journal import HELD, PERSON, ItemRow, Journal, JournalTx
 from peerline.gateway.place import GatewayPlace
 from peerline.gateway.reply_file import ReplyBox
 from peerline.network.engine import Engine

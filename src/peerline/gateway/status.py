@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from peerline.gateway.inbound import HELD, PERSON
-from peerline.gateway.journal import ItemRow, Journal, RequestRow
+from peerline.gateway.journal import HELD, PERSON, ItemRow, Journal, RequestRow
 from peerline.wire.instants import instant
 
 

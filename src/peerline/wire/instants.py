@@ -11,11 +11,13 @@ def _second(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
-_MILLIS = [f".{millis:03d}Z" for millis in range(1000)]
+_MILLIS: list[str] = []  # made at the first use, which many a short command never comes to
 
 
 @lru_cache(maxsize=4096)
 def instant(at: Millis) -> str:
+    if not _MILLIS:
+        _MILLIS.extend(f".{millis:03d}Z" for millis in range(1000))
     return _second(at // 1000) + _MILLIS[at % 1000]
 
 

@@ -5,13 +5,12 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, Final
 
-from peerline.cli.hot_output import Failure, usage
+from peerline.cli.hot_output import Failure
 from peerline.cli.komnet.desk import Desk
 from peerline.cli.komnet.gateway_notice import STANDING, GatewayNotice
-from peerline.core.errors import Conflict
+from peerline.cli.komnet.gateway_place import made_place
 from peerline.core.fence import visible
 from peerline.core.identifiers import room_id
 from peerline.database.lock import FileLock, Held
@@ -20,7 +19,6 @@ from peerline.gateway.journal import Journal, TakenOver
 from peerline.gateway.looks import Looks
 from peerline.gateway.place import GatewayPlace
 from peerline.gateway.relay import Relay
-from peerline.gateway.reply_key import is_reply_key, reply_key
 from peerline.gateway.request_file import session_name
 from peerline.gateway.sessions import NoSessions
 from peerline.network.config import load_config
@@ -198,30 +196,6 @@ def unsubscribe(desk: Desk) -> int:
 def _serves_nothing(session: str, room: str | None) -> str:
     what = f"does not serve #{visible(room)}" if room else "serves no room"
     return f"{visible(session)} {what}; who does: komnet gateway routes"
-
-
-def project_key(desk: Desk) -> str:
-    """The reply key of the project that this command speaks for."""
-    return project_keys(desk)[0]
-
-
-def project_keys(desk: Desk) -> tuple[str, ...]:
-    """That of the folder as the session spells it, then that of its real path when a link leads there."""
-    folder = (
-        desk.call.text("--project-dir") or desk.env.get("CLAUDE_PROJECT_DIR") or desk.env.get("PWD") or str(Path.cwd())
-    )
-    given = desk.call.text("--key") if "--key" in desk.call.given else None
-    if given is not None and not is_reply_key(given):
-        raise usage("--key must be digits")
-    return (given,) if given else tuple(dict.fromkeys((reply_key(folder), reply_key(os.path.realpath(folder)))))
-
-
-def made_place(desk: Desk) -> GatewayPlace:
-    """Raises: Conflict: no gateway ever ran here."""
-    place = GatewayPlace(desk.home)
-    if not place.made:
-        raise Conflict("no gateway has run on this machine yet; its person starts one: komnet gateway run")
-    return place
 
 
 def refusal(code: str | None, detail: str | None) -> list[str]:

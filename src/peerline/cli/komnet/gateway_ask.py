@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from peerline.cli.komnet.desk import Desk
-from peerline.cli.komnet.gateway import made_place, project_key, refusal
+from peerline.cli.komnet.gateway import refusal
+from peerline.cli.komnet.gateway_place import made_place, project_key
 from peerline.core.fence import visible
 from peerline.gateway.journal import ItemRow, Journal
 from peerline.gateway.place import GatewayPlace

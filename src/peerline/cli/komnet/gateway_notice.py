@@ -7,8 +7,7 @@ from typing import Final
 
 from peerline.core.errors import PeerlineError
 from peerline.core.fence import visible
-from peerline.gateway.inbound import HELD, PERSON
-from peerline.gateway.journal import ItemRow
+from peerline.gateway.journal import HELD, PERSON, ItemRow
 from peerline.network.config import load_config
 from peerline.network.home import Home
 from peerline.network.notify.notice import Arrival, Reason

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from peerline.cli.hot_output import usage
 from peerline.cli.komnet.desk import Desk
-from peerline.cli.komnet.gateway import made_place, project_keys
+from peerline.cli.komnet.gateway_place import made_place, project_keys
 from peerline.cli.waiting_briefly import brief as waiting_brief
 from peerline.cli.waiting_briefly import waiting_here
 from peerline.gateway.place import GatewayPlace

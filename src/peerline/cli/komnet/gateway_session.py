@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from peerline.cli.hot_output import usage
 from peerline.cli.komnet.desk import Desk
-from peerline.cli.komnet.gateway import engines_of, made_place, opened_journal, refusal
+from peerline.cli.komnet.gateway import engines_of, opened_journal, refusal
+from peerline.cli.komnet.gateway_place import made_place
 from peerline.core.fence import visible
 from peerline.gateway import resolving
 from peerline.gateway import status as gateway_status

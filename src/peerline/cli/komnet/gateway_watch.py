@@ -14,8 +14,7 @@ from peerline.cli.komnet.gateway import only_gateway, taken_over
 from peerline.core.errors import PeerlineError
 from peerline.gateway import resolving
 from peerline.gateway.claims import claim, request_files
-from peerline.gateway.inbound import HELD, PERSON
-from peerline.gateway.journal import ItemRow, Journal, TakenOver
+from peerline.gateway.journal import HELD, PERSON, ItemRow, Journal, TakenOver
 from peerline.gateway.place import GatewayPlace
 from peerline.gateway.request_file import UnreadableRequest, request_bytes
 from peerline.gateway.watch_lines import Sight, armed, item_line, poll_ms, request_line

@@ -53,6 +53,9 @@ def _kxm(argv: list[str]) -> int:
 def _komnet(argv: list[str]) -> int:
     if argv and argv[0] in ("--version", "-V"):
         return _version("komnet")
+    import gc
+
+    gc.set_threshold(50_000)  # loading modules makes no garbage: looking for it takes a twentieth of a short command
     from peerline.cli.komnet.app import main
 
     return main(argv)

@@ -1,11 +1,13 @@
 """Claude Code in a terminal, idle: a request wakes it, and so does the reply to what it asked."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
 
 from tests.clients.claude import Claude
+from tests.clients.model.conversation import Answer, Call, Conversation
 from tests.clients.model.endpoint import Endpoint
 from tests.clients.terminal import Terminal
 from tests.clients.wake_ups import ANSWER, REQUEST, WAKE_UPS, WakeUps, script
@@ -46,11 +48,25 @@ def test_a_request_wakes_an_idle_session_and_the_reply_wakes_the_asker(
             assert {"acknowledged", "announced", "in turn", "read", "replied"} <= wake_ups.round()
 
 
+class Replying:
+    """It answers each request that the session was told of, once, also one that joins a turn that is ending."""
+
+    def __init__(self) -> None:
+        self._replied: set[str] = set()
+
+    def __call__(self, conversation: Conversation) -> Answer:
+        for told in re.findall(r"KXM request (msg_[0-9a-f]{32}) from lead", conversation.asked):
+            if told not in self._replied:
+                self._replied.add(told)
+                return Answer(calls=(Call("kxm_reply", {"messageId": told, "content": ANSWER}),))
+        return Answer("OK")
+
+
 @pytest.mark.timeout(180)
 def test_more_wake_ups_than_a_monitor_shows_at_once_come_all_the_same(
     claude: Claude, model: Endpoint, shop: Project, wake_ups: WakeUps
 ) -> None:
-    model.script = SCRIPT
+    model.script = Replying()
     with _idle_session(claude, shop):
         for _ in range(MORE_THAN_A_BURST):
             lead = wake_ups.peer()

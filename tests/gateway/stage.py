@@ -58,6 +58,9 @@ class Hub:
     def cancelled(self, hub_message: str) -> bool:
         return False
 
+    def report(self, hub_message: str, fact: str, by: str, why: str) -> None:
+        pass
+
     def publish(self, known: Sequence[Remote]) -> None:
         pass
 

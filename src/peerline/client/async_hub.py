@@ -59,7 +59,9 @@ _GRACE_S: Final = 5.0
 _OLD_HUB_PAUSE_S: Final = 0.5
 
 R = TypeVar("R", bound=Record)
-Reported = Literal["not announced", "announced", "in turn", "read"]
+Reported = Literal[
+    "not announced", "announced", "in turn", "read", "waits", "taken there", "held there", "in turn there"
+]
 
 
 class AsyncHub:

@@ -39,6 +39,15 @@ class Room(NamedTuple):
     kept: Mapping[str, object] = {}
 
 
+class PostFact(NamedTuple):
+    """What became of one post where it arrived, as that machine's gateway says: taken, held (why) or in-turn."""
+
+    id: str
+    state: str
+    why: str
+    at: Millis
+
+
 class Receipt(NamedTuple):
     """How far an agent has read a room: the highest id that its inbox has shown, and how many it holds up to there."""
 
@@ -47,6 +56,7 @@ class Receipt(NamedTuple):
     read_through: str
     total: int
     updated_at: Millis
+    posts: tuple[PostFact, ...] = ()
 
 
 class Decision(NamedTuple):

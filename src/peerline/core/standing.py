@@ -6,7 +6,7 @@ from peerline.core.agent import Presence
 from peerline.core.brake import held, release
 from peerline.core.ids import AgentId
 from peerline.core.message import Message, Status
-from peerline.core.trail import UNSAID, Fact, Observed, Reach, reach
+from peerline.core.trail import FAR, UNSAID, Fact, Observed, Reach, reach
 
 AT_WORK = (Observed.IN_TURN, Observed.READ)
 LISTENERS = ("by mcp:", "by pi")
@@ -60,7 +60,7 @@ def _told(message: Message, asked: Recipient, recorded: list[Fact]) -> Standing:
         ends = (message.sender, message.sender_name), (message.recipient, message.recipient_name)
         return Standing(held(message.sender_name, message.recipient_name), f"a person continues with: {release(*ends)}")
     if message.to_room and message.open:
-        return _to_room(message, asked)
+        return _to_room(message, asked, recorded)
     if message.status == Status.QUEUED:
         return _queued(message, asked, recorded)
     if message.status == Status.DELIVERED:
@@ -103,13 +103,33 @@ def _queued(message: Message, asked: Recipient, recorded: list[Fact]) -> Standin
     return Standing(f"pushed to {name}, which has not taken it yet", "wait: it may be busy with earlier work")
 
 
-def _to_room(message: Message, asked: Recipient) -> Standing:
-    """An address in a room: how far the gateway has brought it."""
+def _to_room(message: Message, asked: Recipient, recorded: list[Fact]) -> Standing:
+    """An address in a room: how far the gateway has brought it, and what the far one says became of it."""
     name = message.recipient_name
+    since = message.delivered_at or 0  # why it could not go out before is no news then
+    told = (fact for fact in recorded if fact.fact in FAR and (fact.fact != Observed.WAITS or fact.at >= since))
+    far = max(told, key=lambda fact: fact.at, default=None)
+    by, _, why = (far.detail or "").removeprefix("by ").partition(": ") if far is not None else ("", "", "")
+    kind = far.fact if far is not None else None
     if message.status == Status.DELIVERED:
+        if kind == Observed.IN_TURN_THERE:
+            return Standing(f"in a turn at {by}'s machine, which has not replied yet", f"wait; {LATER}", stuck=False)
+        if kind == Observed.HELD_THERE:
+            held_there = f"held by {by}'s gateway: {why or UNSAID}"
+            return Standing(held_there, f"the person at {by}'s machine decides; {LATER}")
+        if kind == Observed.TAKEN_THERE:
+            where = f" ({why})" if why else ""
+            return Standing(
+                f"taken by {by}'s gateway{where}, not yet in a turn", "wait: its agent may be busy with earlier work"
+            )
+        if kind == Observed.WAITS:
+            return Standing(f"in the room's repository, and {why or UNSAID}", "cancel it, and ask where they are")
         return Standing(f"in the room's repository; {name} has not answered yet", f"wait; {LATER}", stuck=False)
     if asked.away:
         return Standing("stored; this machine's gateway does not run", "its person starts it: komnet gateway run")
+    if kind == Observed.WAITS:
+        waits = f"with the gateway, which can't send it yet: {why or UNSAID}"
+        return Standing(waits, f"it goes out by itself; {LATER}")
     return Standing("with the gateway; the room's remote has not got it yet", f"komnet gateway status; {LATER}")
 
 

@@ -24,6 +24,10 @@ class Observed(StrEnum):
     EXPIRED = "expired"
     FINAL_PUSHED = "outcome pushed"  # reply, cancellation or expiry written to a stream of that agent
     FINAL_READ = "outcome read"  # fetched by get or await
+    WAITS = "waits"  # at this machine's gateway, which can't bring it into the room yet
+    TAKEN_THERE = "taken there"  # the far machine's gateway has it; these three as that one says in the room
+    HELD_THERE = "held there"
+    IN_TURN_THERE = "in turn there"
     RESUMED = "identity resumed"  # an end of this message came back under a new key
 
 
@@ -31,6 +35,7 @@ class Observed(StrEnum):
 IN_GIT = "the room's remote has it"
 UNSAID = "it did not say why"
 REPORTED = (Observed.NOT_ANNOUNCED, Observed.ANNOUNCED, Observed.IN_TURN, Observed.READ)
+FAR = (Observed.WAITS, Observed.TAKEN_THERE, Observed.HELD_THERE, Observed.IN_TURN_THERE)  # a gateway's reports
 _ORDER = {str(fact): number for number, fact in enumerate(Observed)}  # within one millisecond
 
 

@@ -23,7 +23,7 @@ from peerline.core.errors import (
 from peerline.core.fence import unrender
 from peerline.core.text import lower
 from peerline.gateway.hub_line import HubLine
-from peerline.gateway.sessions import Asked, Away, Standing, Unanswered, Uncertain, Unreachable
+from peerline.gateway.sessions import Asked, Away, Far, Standing, Unanswered, Uncertain, Unreachable
 from peerline.wire.directory import published
 
 CONFIRMS: Final = frozenset(("in turn", "read", "outcome read"))
@@ -154,6 +154,12 @@ class HubSessions:
             raise Away(error.text) from None
         self._looked(look, again=not message.final)
         return message.status == "cancelled"
+
+    def report(self, hub_message: str, fact: Far, by: str, why: str) -> None:
+        try:
+            self._as_its_gateway(lambda hub: hub.report(hub_message, fact, adapter=by, reason=why or None))
+        except PeerlineError as error:
+            raise Away(error.text) from None
 
     def publish(self, known: Sequence[Remote]) -> None:
         entries, now = [published(remote) for remote in known[:ENTRIES]], self._elapsed()

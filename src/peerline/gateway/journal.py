@@ -71,6 +71,7 @@ SCHEMAS: Final = (
         ),
     ),
     Migration(5, ("ALTER TABLE request ADD COLUMN withdrawal TEXT",)),
+    Migration(6, ("ALTER TABLE request ADD COLUMN far TEXT",)),
 )
 WAITED_MS: Final = 86_400_000  # a thread that a file opened is waited for so long
 
@@ -94,6 +95,7 @@ class RequestRow(NamedTuple):
     at: Millis
     until: Millis | None  # answers are waited for so long; None: for a day
     withdrawal: str | None  # the post that says so in the room; empty: it could not be said
+    far: str | None  # what its asker was told last of where it stands
     told: bool
 
     def over(self, now: Millis) -> bool:
@@ -144,7 +146,7 @@ class AnswerRow(NamedTuple):
 
 _REQUEST: Final = (
     "SELECT stem, network, room, session, reply_key, project, hub_message, asked_agent, needs, summary, state, post,"
-    " thread, code, detail, at, until, withdrawal, told FROM request "
+    " thread, code, detail, at, until, withdrawal, far, told FROM request "
 )
 _ANSWER: Final = (
     "SELECT network, item, room, thread, sender, session, project, hub_message, state, post, code, detail, tries, at"
@@ -278,6 +280,10 @@ class JournalTx:
         if not states:
             return self._items("WHERE state NOT IN ('drained', 'gone') ORDER BY at, id")
         return [row for state in states for row in self._items("WHERE state = :state ORDER BY at, id", state=state)]
+
+    def items_since(self, network: str, at: Millis) -> list[ItemRow]:
+        """All that changed then or later, whatever became of them."""
+        return self._items("WHERE network = :network AND changed_at >= :at ORDER BY at, id", network=network, at=at)
 
     def _items(self, where: str, **values: Any) -> list[ItemRow]:
         names = ItemRow._fields

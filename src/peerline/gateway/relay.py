@@ -7,6 +7,7 @@ from peerline.core.errors import PeerlineError
 from peerline.core.ids import Entropy, Millis
 from peerline.gateway.answers import Answers
 from peerline.gateway.directory import Directory
+from peerline.gateway.far_side import FarSide
 from peerline.gateway.inbound import Inbound
 from peerline.gateway.journal import WAITED_MS, ItemRow, Journal, RequestRow
 from peerline.gateway.outbound import Outbound
@@ -38,6 +39,7 @@ class Relay:
         self._inbound = Inbound(place, journal, sessions, now=now, entropy=entropy, tell=tell, say=say)
         self._answers = Answers(journal, sessions, now=now, say=say)
         self._withdrawals = Withdrawals(journal, self._engine, sessions, now=now, say=say)
+        self._far_side = FarSide(journal, sessions, now=now)
         self._directory, self._sessions = Directory(), sessions
         self._written: RoutesFile | None = None
         self._troubles: dict[str, str | None] = {}
@@ -78,6 +80,7 @@ class Relay:
         for network, engine in self._engines().items():
             self._try(f"network={network}", partial(self._inbound.step, network, engine))
             self._try(f"answers network={network}", partial(self._answers.step, network, engine))
+            self._try(f"far side network={network}", partial(self._far_side.step, network, engine))
 
     def _try(self, what: str, work: Callable[[], None]) -> None:
         """A trouble ends no other part of the pass, and is said when it begins, not with each pass."""

@@ -8,6 +8,7 @@ from peerline.core.directory import Remote
 from peerline.core.errors import Conflict, Unavailable
 from peerline.core.ids import Millis
 
+Far = Literal["waits", "taken there", "held there", "in turn there"]
 Standing = Literal["waiting", "confirmed", "gone"]
 
 
@@ -105,6 +106,12 @@ class Sessions(Protocol):
         Raises: Unreachable
         """
 
+    def report(self, hub_message: str, fact: Far, by: str, why: str) -> None:
+        """Let the asker's trail say where its request stands.
+
+        Raises: Unreachable
+        """
+
     def publish(self, known: Sequence[Remote]) -> None:
         """Tell the hub who can be reached in rooms; where it can't be told now, it is told later."""
 
@@ -140,6 +147,9 @@ class NoSessions:
         raise Away("no hub runs here")
 
     def cancelled(self, hub_message: str) -> bool:
+        raise Away("no hub runs here")
+
+    def report(self, hub_message: str, fact: Far, by: str, why: str) -> None:
         raise Away("no hub runs here")
 
     def publish(self, known: Sequence[Remote]) -> None:

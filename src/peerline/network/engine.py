@@ -10,11 +10,12 @@ from typing import Final
 
 from peerline.core.errors import Busy
 from peerline.core.identifiers import room_id
+from peerline.core.ids import Millis
 from peerline.core.post import Post
 from peerline.core.post_delivery import Outlook
 from peerline.core.post_draft import PostDraft
 from peerline.core.profile import Profile
-from peerline.core.room import Room
+from peerline.core.room import PostFact, Room
 from peerline.core.threads import REPLY_BUDGET
 from peerline.core.ulid import Ulids
 from peerline.network import founding, guard, mentions, posting, publishing, room_founding, rooms, sync, withdrawing
@@ -104,6 +105,14 @@ class Engine(View):
         Raises: Busy
         """
         return withdrawing.withdraw(self._clone, id, wait_lock=wait_lock)
+
+    def report_posts(self, room: str, posts: tuple[PostFact, ...], *, every_ms: Millis) -> bool:
+        """Say in our receipt what became here of posts that are addressed to us, at most once in `every_ms`. False:
+        nothing is new, or it is not yet the time."""
+        queued = publishing.queue_post_facts(self._clone, room, posts, every_ms=every_ms)
+        if queued:
+            self._tried()
+        return queued
 
     def new_id(self) -> str:
         """An id for a post that is yet to be sent."""

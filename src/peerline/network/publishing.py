@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from peerline.core.card import Card, GitAuthor, Human, Stamp, announced, departed, worth_publishing
+from peerline.core.ids import Millis
 from peerline.core.profile import Environment, Profile
-from peerline.core.room import Receipt
+from peerline.core.room import PostFact, Receipt
 from peerline.network import guard
 from peerline.network.clone import Clone
 from peerline.network.tables.api import Tx
@@ -12,6 +13,8 @@ from peerline.network.tables.files import Record
 from peerline.wire.card_files import card_path, read_card, read_receipt, receipt_path, write_card, write_receipt
 from peerline.wire.members import MalformedFile
 from peerline.wire.profile_file import profile_path, read_profile, write_profile
+
+NOTHING_READ = "0" * 26
 
 
 def queue_card(
@@ -95,6 +98,30 @@ def queue_profile(clone: Clone, new: Profile) -> bool:
     return clone.file.write(work)
 
 
+def receipt(tx: Tx, room: str, agent: str) -> Receipt | None:
+    data = tx.files.get(receipt_path(room, agent))
+    try:
+        return read_receipt(room, agent, data) if data is not None else None
+    except MalformedFile:
+        return None
+
+
+def queue_post_facts(clone: Clone, room: str, posts: tuple[PostFact, ...], *, every_ms: Millis) -> bool:
+    """What became here of posts that are addressed to us, beside what our receipt says; False: it says so, or it was
+    written less than `every_ms` ago."""
+    now, agent = clone.around.now(), clone.identity.agent
+
+    def work(tx: Tx) -> bool:
+        before = receipt(tx, room, agent) or Receipt(agent, room, NOTHING_READ, 0, 0)
+        if before.posts == posts or now - before.updated_at < every_ms:
+            return False
+        after = before._replace(posts=posts, updated_at=now)
+        name = receipt_path(room, agent)
+        return tx.files.queue(Record(name, write_receipt(after), f"komnet: receipt {agent} {room}"), now)
+
+    return clone.file.write(work)
+
+
 def queue_receipt(tx: Tx, clone: Clone, room: str) -> bool:
     """What our inbox has shown of the room, for the others; it goes out with the next push, not with one of its own."""
     read = tx.items.read_through(room)
@@ -102,13 +129,16 @@ def queue_receipt(tx: Tx, clone: Clone, room: str) -> bool:
         return False
     agent = clone.identity.agent
     path = receipt_path(room, agent)
-    data = tx.files.get(path)
-    try:
-        before = read_receipt(room, agent, data) if data is not None else None
-    except MalformedFile:
-        before = None
+    before = receipt(tx, room, agent)
     through, count = read
     if before is not None and before.read_through >= through and before.total >= count:
         return False
-    after = Receipt(agent=agent, room=room, read_through=through, total=count, updated_at=clone.around.now())
+    after = Receipt(
+        agent=agent,
+        room=room,
+        read_through=through,
+        total=count,
+        updated_at=clone.around.now(),
+        posts=before.posts if before is not None else (),
+    )
     return tx.files.queue(Record(path, write_receipt(after), f"komnet: receipt {agent} {room}"), clone.around.now())

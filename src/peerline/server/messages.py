@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from peerline.core.errors import Invalid
+from peerline.core.errors import GatewayOnly, Invalid
 from peerline.core.ids import MessageId, Millis
 from peerline.core.limits import AWAIT_MAX_MS
 from peerline.core.message import Message
-from peerline.core.trail import Fact, Observed
+from peerline.core.trail import FAR, Fact, Observed
 from peerline.database.later import Later
 from peerline.hub.directory import Directory
 from peerline.hub.facts import Facts
@@ -171,6 +171,8 @@ class MessageRoutes:
     def report(self, call: Call) -> Answer:
         told = read(FACT, call.body)
         message_id, fact = MessageId(call.parameters["id"]), Observed(told["fact"])
+        if fact in FAR and not call.by.agent.gateway:
+            raise GatewayOnly(f"only a gateway tells of {fact}", nextAction="nothing")
         return self._facts.report(message_id, call.by.agent, fact, told["adapter"], told["reason"] or None).map(
             _reported
         )

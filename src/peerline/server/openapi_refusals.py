@@ -43,7 +43,7 @@ REFUSES: Final[dict[tuple[str, str], tuple[Refusal, ...]]] = {
     ("POST", "/v1/messages/{id}/ack"): (*_ONE_MESSAGE, errors.WrongState),
     ("POST", "/v1/messages/{id}/reply"): (*_ONE_MESSAGE, errors.WrongState, errors.DuplicateReply),
     ("GET", "/v1/messages/{id}/trail"): _ONE_MESSAGE,
-    ("POST", "/v1/messages/{id}/facts"): _ONE_MESSAGE,
+    ("POST", "/v1/messages/{id}/facts"): (*_ONE_MESSAGE, errors.GatewayOnly),
     ("POST", "/v1/messages/{id}/notes"): (*_ONE_MESSAGE, errors.WrongState, errors.NoteLimitReached),
     ("GET", "/v1/messages/{id}/notes"): _ONE_MESSAGE,
     ("GET", "/v1/events"): (

@@ -4,16 +4,19 @@ A reader is lenient about what it can do without; an agent rewrites only its own
 """
 
 import json
-from typing import Final
+from typing import Any, Final
 
 from peerline.core.card import Card, GitAuthor, Human, Session, Stamp, Status
 from peerline.core.identifiers import is_agent_id, is_room_id
-from peerline.core.room import Receipt
+from peerline.core.room import PostFact, Receipt
 from peerline.core.ulid import is_ulid
-from peerline.wire.instants import instant
+from peerline.wire.instants import instant, millis
 from peerline.wire.members import MalformedFile, Members, Shape, json_members, present, with_kept, yaml_members
 from peerline.wire.yaml_writing import dump
 
+POST_STATES: Final = ("taken", "held", "in-turn")
+POST_FACTS: Final = 50
+WHY: Final = 160
 _CARD: Final[Shape] = {
     **dict.fromkeys(("v", "id", "display_name", "tool", "expertise", "speaks_for", "subscriptions")),
     "human": dict.fromkeys(("name", "timezone", "working_hours")),
@@ -124,11 +127,26 @@ def read_receipt(room: str, agent: str, data: bytes) -> Receipt:
         read_through=members.text("read_through", check=is_ulid),
         total=members.whole("count", 0),
         updated_at=members.moment("updated_at", 0),
+        posts=_post_facts(data),
     )
 
 
+def _post_facts(data: bytes) -> tuple[PostFact, ...]:
+    """A member of ours that others need not know; what is no fact in it is passed over."""
+    listed = json.loads(data).get("posts")
+    found: list[PostFact] = []
+    for one in listed[:POST_FACTS] if isinstance(listed, list) else ():
+        try:
+            id, state, why, at = one["id"], one["state"], one.get("why", ""), millis(one["at"])
+        except (KeyError, TypeError, ValueError, AttributeError):
+            continue
+        if is_ulid(str(id)) and state in POST_STATES and isinstance(why, str):
+            found.append(PostFact(id, state, why[:WHY], at))
+    return tuple(found)
+
+
 def write_receipt(receipt: Receipt) -> bytes:
-    members = {
+    members: dict[str, Any] = {
         "v": 1,
         "agent": receipt.agent,
         "room": receipt.room,
@@ -136,4 +154,9 @@ def write_receipt(receipt: Receipt) -> bytes:
         "count": receipt.total,
         "updated_at": instant(receipt.updated_at),
     }
+    if receipt.posts:
+        members["posts"] = [
+            {"id": one.id, "state": one.state, **({"why": one.why} if one.why else {}), "at": instant(one.at)}
+            for one in receipt.posts
+        ]
     return (json.dumps(members, indent=2, ensure_ascii=False) + "\n").encode()

@@ -9,7 +9,7 @@ from peerline.core.draft import Draft, check_hops
 from peerline.core.errors import Invalid, InvalidWorkflowContext, WorkflowContextForbidden
 from peerline.core.message import OPEN, Delivery, Message
 from peerline.core.text import utf16_length
-from peerline.core.trail import REPORTED, Fact
+from peerline.core.trail import FAR, REPORTED, Fact
 from peerline.wire.fields import Choice, Field, Flag, Integer, Label, Opaque, Text, Texts, read
 from peerline.wire.instants import instant
 from peerline.wire.json_body import encode
@@ -38,7 +38,7 @@ SEND: tuple[Field, ...] = (*WHAT, Opaque("workflowContext"), *WHERE, *HOW)
 REPLY: tuple[Field, ...] = (Text("content", limits.CONTENT, required=True, verbatim=True),)
 NOTE: tuple[Field, ...] = (Text("content", limits.NOTE, required=True, verbatim=True),)
 FACT: tuple[Field, ...] = (
-    Choice("fact", REPORTED, None, f"fact must be one of: {', '.join(REPORTED)}"),
+    Choice("fact", (*REPORTED, *FAR), None, f"fact must be one of: {', '.join(REPORTED)}"),
     Label("adapter", limits.ADAPTER, required=True),
     Label("reason", limits.REASON),
 )

@@ -99,6 +99,47 @@ def test_a_second_holder_is_refused_and_told_the_pid_by_any_path(tmp_path: Path)
     FileLock(path).release()
 
 
+FORKING = """
+import os, signal, sys
+from pathlib import Path
+from peerline.database.lock import FileLock
+lock = FileLock(Path(sys.argv[1]))
+if os.fork():
+    print(os.getpid(), flush=True)
+    signal.pause()
+sys.stdin.read()
+"""
+
+
+def test_a_child_that_a_killed_holder_had_just_forked_keeps_nobody_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has the lock until its exec: who comes then waits for it, and only where the holder itself is dead."""
+    path = tmp_path / "gateway.lock"
+    holder = subprocess.Popen(
+        [sys.executable, "-c", FORKING, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert holder.stdin is not None
+    assert holder.stdout is not None
+    assert int(holder.stdout.readline()) == holder.pid
+    with pytest.raises(Held):
+        FileLock(path)
+    holder.kill()
+    holder.wait()
+    looked: list[float] = []
+
+    def the_child_goes_on(seconds: float) -> None:
+        if not looked:
+            holder.stdin.close()  # type: ignore[union-attr]
+            holder.stdout.read()  # type: ignore[union-attr]
+        looked.append(seconds)
+
+    monkeypatch.setattr("peerline.database.lock.time.sleep", the_child_goes_on)
+    FileLock(path).release()
+    assert looked
+    holder.stdout.close()
+
+
 def test_the_log_is_finished_by_the_writer_when_nobody_does_it_in_the_background(tmp_path: Path) -> None:
     path = tmp_path / "hub.db"
     prepare(path)

@@ -3,8 +3,8 @@
 It reads one JSON line for each life and answers with one when the process has ended, so that what costs most, loading
 the program, is done once. A life ends by SIGKILL, at the place that its order names:
 
-kill_at   a step of the journal; `call`: before a rename, a removal or a child process; null: when nothing moves
-hit       at which hit of it
+kill_at   steps of the journal; `call`: before a rename, a removal or a child process; none: when nothing moves
+hit       at which hit of any of them
 later_ms  how far the gateway's clock is ahead
 defect    a fault that is put into the program first
 """
@@ -41,7 +41,7 @@ LIFE_S = 60  # no life takes so long: what hangs is ended, and found
 
 @dataclass
 class Life:
-    kill_at: str | None
+    kill_at: list[str]
     hit: int
     steps: IO[str]
     passes: int = 0
@@ -66,10 +66,10 @@ class Life:
             os.kill(os.getpid(), signal.SIGKILL)
 
     def _reached(self, place: str) -> None:
-        if place == self.kill_at:
+        if place in self.kill_at:
             self.hit -= 1
             if self.hit == 0:
-                self.steps.write("killed\n")
+                self.steps.write(f"killed {place}\n")
                 self.steps.flush()
                 os.kill(os.getpid(), signal.SIGKILL)
 

@@ -3,7 +3,13 @@
 import errno
 import fcntl
 import os
+import time
 from pathlib import Path
+from typing import Final
+
+# Between its fork and its exec a child has the lock of a parent that was killed meanwhile.
+LINGERS_S: Final = 1.0
+LOOK_S: Final = 0.02
 
 
 class Held(Exception):
@@ -39,6 +45,19 @@ def _noted(note: Path) -> int | None:
         return None
 
 
+def _lives(pid: int | None) -> bool:
+    """None, who can't be told, counts as living."""
+    if pid is None:
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
+
+
 class FileLock:
     """Held from construction to `release`. The lock is on the inode, so links and bind mounts lead to the same one.
 
@@ -51,7 +70,7 @@ class FileLock:
         self._note = Path(f"{os.path.realpath(path)}-holder")
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._take()
         except OSError as error:
             os.close(self._file)
             if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
@@ -64,6 +83,18 @@ class FileLock:
             pass  # a full disk must not keep the hub from starting: the lock itself is held
         finally:
             os.close(note)
+
+    def _take(self) -> None:
+        """Raises: OSError: a living process has it."""
+        end = time.monotonic() + LINGERS_S
+        while True:
+            try:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except OSError:
+                if _lives(_noted(self._note)) or time.monotonic() >= end:
+                    raise
+            time.sleep(LOOK_S)
 
     def release(self) -> None:
         """Never unlinks: a waiter would then lock a file that nobody else sees."""

@@ -6,6 +6,7 @@ What is looked for: anything but the promised errors, and a post that does not c
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from random import Random
 from typing import Any, Final
 
 from peerline.core.post import Post
@@ -49,6 +50,14 @@ OTHER_READERS: Final[tuple[Reader, ...]] = (
 )
 
 
+TOKENS: Final = (
+    b"---\n", b"&a ", b"*a", b"<<: ", b"? ", b"|-\n", b">+\n", b"!!python/object:os.system ", b"\xef\xbb\xbf",
+    b"\r\n", b"\0", b"\xe2\x80\xa8", b"0x1F", b".nan", b"~", b"9" * 50, b"[" * 30, b"{a: " * 30, b"task_id: ",
+    b"claim_id: ", b"sig: ", b"\t", b"in_reply_to: ", b"needs: human\n", b"kind: question\n",
+    b"priority: blocking\n", b"unsafe_reason: ", b": ", b"- ",
+)  # fmt: skip
+
+
 def try_file(data: bytes) -> None:
     """The first byte chooses the reader; a post's path may stand before a NUL. Raises what no reader may raise."""
     if not data:
@@ -86,8 +95,14 @@ def _plain(post: Post) -> Post:
 
 
 def seeds(folder: Path) -> None:
-    """The inputs that the mutations begin with."""
+    """Write the inputs that the mutations begin with."""
     folder.mkdir(parents=True, exist_ok=True)
+    for number, data in enumerate(beginnings()):
+        (folder / f"seed-{number}").write_bytes(data)
+
+
+def beginnings() -> list[bytes]:
+    """A post and each other kind of file, as they should be and as they should not."""
     begin: list[bytes] = [
         b"\xff" + POST,
         b"\xff" + PLACE.encode() + b"\0" + POST,
@@ -100,6 +115,25 @@ def seeds(folder: Path) -> None:
         b'\x08{"v":1,"agent":"bob","room":"build","read_through":"01M8NZR3XVZK0P3M99YTFG63X7","count":3}',
         b"\x09---\nv: 1\nid: bob\n---\n# Role\n\ntext\n\n# Focus\n- a\n- b\n",
     ]
-    begin += [bytes([number]) + POST for number in range(len(OTHER_READERS))]
-    for number, data in enumerate(begin):
-        (folder / f"seed-{number}").write_bytes(data)
+    return begin + [bytes([number]) + POST for number in range(len(OTHER_READERS))]
+
+
+def mutated(chance: Random, known: list[bytes]) -> bytes:
+    """One of `known`, changed in a few places: bytes flipped, cut out, said twice, put in from another one."""
+    data = bytearray(chance.choice(known))
+    for _ in range(chance.randint(1, 4)):
+        at, until = sorted(chance.randint(0, len(data)) for _ in range(2))
+        match chance.randrange(5):
+            case 0 if data:
+                data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+            case 1:
+                del data[at : min(until, at + 40)]
+            case 2:
+                data[at:at] = data[at : min(until, at + 200)] * chance.choice((1, 1, 2, 30))
+            case 3:
+                data[at:at] = chance.choice(TOKENS)
+            case _:
+                other = chance.choice(known)
+                first = chance.randint(0, len(other))
+                data[at:until] = other[first : first + chance.randint(0, 80)]
+    return bytes(data[: 2 * post_file.FILE_BYTES])

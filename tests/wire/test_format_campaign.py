@@ -1,6 +1,8 @@
 """The properties of the formats, at length: what one run of the fast tests has no time for."""
 
+import time
 from contextlib import suppress
+from random import Random
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from peerline.wire.yaml_core import InvalidYaml, load
 from peerline.wire.yaml_plain import plain_mapping
 from peerline.wire.yaml_whole import load_whole
 from peerline.wire.yaml_writing import dump
+from tests.wire.fuzzing import beginnings, mutated, try_file
 from tests.wire.test_post_file import PLACE, hostile_files
 from tests.wire.test_yaml_core import anything, beyond_libyaml, mappings, plain_documents, same
 
@@ -47,3 +50,13 @@ def test_no_file_brings_anything_but_the_two_errors(data: bytes) -> None:
         read_post(PLACE, data)
     with suppress(MalformedPost):
         signed_form(data)
+
+
+def test_two_hundred_thousand_mutated_files_are_read_refused_or_come_back_as_they_were() -> None:
+    """`tests.wire.fuzz` does the same steered by coverage, for whoever has atheris: ten million and more."""
+    chance, known = Random(25), beginnings()
+    for _ in range(200_000):
+        data = mutated(chance, known)
+        began = time.process_time()
+        try_file(data)
+        assert time.process_time() - began < 1.0, data

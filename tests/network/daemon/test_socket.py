@@ -12,7 +12,7 @@ import pytest
 from peerline.core.errors import NotFound
 from peerline.network.daemon.client import DaemonLink, Unreachable
 from peerline.network.daemon.protocol import Refusal
-from peerline.network.daemon.server import SocketServer, Taken
+from peerline.network.daemon.server import SocketPathTooLong, SocketServer, Taken
 
 
 class NoRoom(NotFound):
@@ -145,3 +145,11 @@ async def test_a_subscription_is_told_what_comes_in_its_network(server: SocketSe
 def test_without_a_daemon_the_client_says_so_at_once(tmp_path: Path) -> None:
     with pytest.raises(Unreachable):
         DaemonLink(tmp_path / "d.sock")
+
+
+@pytest.mark.anyio
+async def test_a_home_too_deep_for_a_socket_is_told_with_what_to_do(tmp_path: Path) -> None:
+    deep = tmp_path / ("x" * 100)
+    deep.mkdir()
+    with pytest.raises(SocketPathTooLong, match="set KOMNET_HOME to a shorter folder"):
+        await SocketServer(deep / "daemon.sock", answer, lambda line: None).start()

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Final
 
-from peerline.core.errors import PeerlineError
+from peerline.core.errors import Invalid, PeerlineError
 from peerline.network.daemon.protocol import (
     LINE_AT_MOST,
     REFUSED_MEMBERS,
@@ -26,6 +26,12 @@ Answer = Callable[[str, dict[str, Any], str | None], Awaitable[Any]]
 
 class Taken(Exception):
     """Another daemon serves this home already."""
+
+
+class SocketPathTooLong(Invalid):
+    """The home lies so deep that the system takes no socket there."""
+
+    code = "SOCKET_PATH_TOO_LONG"
 
 
 class Subscription:
@@ -66,6 +72,7 @@ class SocketServer:
 
         Raises:
             Taken: somebody answers on the socket.
+            SocketPathTooLong
             OSError
         """
         if _answers(self._path):
@@ -74,6 +81,14 @@ class SocketServer:
         before = os.umask(0o177)
         try:
             self._server = await asyncio.start_unix_server(self._serve, str(self._path), limit=LINE_AT_MOST)
+        except OSError as error:
+            if error.errno is not None:
+                raise
+            size = len(os.fsencode(self._path))
+            raise SocketPathTooLong(
+                f"the daemon's socket would be {self._path}, and {size} bytes are too many for a socket's path (107 on "
+                "Linux, 103 on macOS); set KOMNET_HOME to a shorter folder. Without a daemon all commands work there"
+            ) from None
         finally:
             os.umask(before)
 

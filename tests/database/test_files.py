@@ -12,7 +12,7 @@ import pytest
 
 from peerline.database.checkpoint import FORCE_PAGES, START_PAGES, STOP_PAGES, Checkpoints
 from peerline.database.connection import NotOurs, UnsafeFile, open_reader, open_writer, prepare
-from peerline.database.lock import FileLock, Held
+from peerline.database.lock import FileLock, Held, lock_holder
 
 HOLD = """
 import sys
@@ -217,3 +217,36 @@ def test_the_background_is_asked_once_for_each_four_megabytes(tmp_path: Path) ->
         checkpoints._wanted.clear()
     assert asked == 6
     connection.close()
+
+
+def test_who_only_looks_keeps_nobody_from_taking_the_lock(tmp_path: Path) -> None:
+    path, looking, seen = tmp_path / "hub.db", threading.Event(), set[int | None]()
+    FileLock(path).release()
+
+    def look() -> None:
+        while not looking.is_set():
+            seen.add(lock_holder(path))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        for _ in range(100):
+            FileLock(path).release()
+    finally:
+        looking.set()
+        thread.join()
+    assert seen <= {None, -1, os.getpid()}
+
+
+def test_a_lock_is_told_by_its_holder_s_process_and_is_left_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "hub.db"
+    assert lock_holder(path) is None
+    assert not path.exists()
+    lock = FileLock(path)
+    assert lock_holder(path) == os.getpid()
+    note = Path(f"{path}-holder")
+    note.unlink()
+    assert lock_holder(path) == -1
+    assert not note.exists()
+    lock.release()
+    assert lock_holder(path) is None

@@ -9,6 +9,8 @@ from typing import Final
 
 # Between its fork and its exec a child has the lock of a parent that was killed meanwhile.
 LINGERS_S: Final = 1.0
+# `lock_holder` has a shared lock for a moment, which is nobody's who holds the file.
+GLANCE_S: Final = 0.2
 LOOK_S: Final = 0.02
 
 
@@ -86,13 +88,14 @@ class FileLock:
 
     def _take(self) -> None:
         """Raises: OSError: a living process has it."""
-        end = time.monotonic() + LINGERS_S
+        began = time.monotonic()
         while True:
             try:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 return
             except OSError:
-                if _lives(_noted(self._note)) or time.monotonic() >= end:
+                waited = time.monotonic() - began
+                if waited >= LINGERS_S or (waited >= GLANCE_S and _lives(_noted(self._note))):
                     raise
             time.sleep(LOOK_S)
 

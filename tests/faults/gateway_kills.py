@@ -194,6 +194,7 @@ class GatewayCampaign:
             self._read(all_of_it=True)
             self.life()
             self.judge()
+            self._far_side(all_of_it=True)  # bob sees the last answers
             if not self._moving():
                 break
         self._judge_the_end()
@@ -413,7 +414,9 @@ class GatewayCampaign:
         )
         stopped = ("held", "waits-for-person")
         files = [*self.place.requests.iterdir(), *self.box.waiting()]
-        return bool([row for row in open_items if row.state not in stopped] or requests or waiting or files)
+        unanswered = [errand for errand in self.errands.values() if not errand.answers]
+        at_work = [row for row in open_items if row.state not in stopped]
+        return bool(at_work or requests or waiting or files or unanswered)
 
     def _judge_the_end(self) -> None:
         assert not self._moving(), self.journal(lambda tx: (tx.items(), tx.requests()))

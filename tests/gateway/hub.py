@@ -36,18 +36,24 @@ class Line:
             self.bell.clear()
 
 
-@contextmanager
-def gateway_on(hub: HubProcess, folder: Path) -> Iterator[Line]:
+def joined(hub: HubProcess, folder: Path) -> Line:
+    """The gateway comes to the hub; whoever has it stops its `line`."""
     folder.mkdir(exist_ok=True)
     path = socket_of(hub)
     bell, said = threading.Event(), list[str]()
     keys = HubKeys(folder / "hub-keys.json")
     line = HubLine(f"unix:{path}", keys, here=Path(path).exists, ring=bell.set, say=said.append)
     line.start()
+    return Line(line, said, bell)
+
+
+@contextmanager
+def gateway_on(hub: HubProcess, folder: Path) -> Iterator[Line]:
+    found = joined(hub, folder)
     try:
-        yield Line(line, said, bell)
+        yield found
     finally:
-        line.stop()
+        found.line.stop()
 
 
 def session(hub: HubProcess, name: str = "backend-2e", project: str = PROJECT) -> Hub:

@@ -60,7 +60,7 @@ _OLD_HUB_PAUSE_S: Final = 0.5
 
 R = TypeVar("R", bound=Record)
 Reported = Literal[
-    "not announced", "announced", "in turn", "read", "waits", "taken there", "held there", "in turn there"
+    "not announced", "announced", "in turn", "read", "refused", "waits", "taken there", "held there", "in turn there"
 ]
 
 

@@ -66,6 +66,9 @@ def _told(message: Message, asked: Recipient, recorded: list[Fact]) -> Standing:
     if message.status == Status.DELIVERED:
         return _delivered(message, asked, recorded)
     if message.status == Status.REPLIED:
+        refused = next((fact for fact in recorded if fact.fact == Observed.REFUSED), None)
+        if refused is not None and message.to_room:
+            return _refused(message, refused, recorded)
         return _replied(message, recorded)
     if message.status == Status.CANCELLED:
         undone = f"{NO_STEP}; work that was already done is not undone"
@@ -131,6 +134,14 @@ def _to_room(message: Message, asked: Recipient, recorded: list[Fact]) -> Standi
         waits = f"with the gateway, which can't send it yet: {why or UNSAID}"
         return Standing(waits, f"it goes out by itself; {LATER}")
     return Standing("with the gateway; the room's remote has not got it yet", f"komnet gateway status; {LATER}")
+
+
+def _refused(message: Message, refused: Fact, recorded: list[Fact]) -> Standing:
+    """What came back is the gateway's word, and nobody else's."""
+    code = (refused.detail or "").partition(": ")[2] or UNSAID
+    read = any(fact.observer == message.sender and fact.fact in (*AT_WORK, Observed.FINAL_READ) for fact in recorded)
+    why = f"refused by this machine's gateway ({code}); {message.recipient_name} never got it"
+    return Standing(why, f"kxm peer get {message.id} tells why", stuck=not read)
 
 
 def _for_nobody(name: str, asked: Recipient) -> Standing:
@@ -241,6 +252,9 @@ def _expired(message: Message, recorded: list[Fact]) -> str:
     name, came = message.recipient_name, reach(recorded, message.recipient)
     if message.held_at is not None:
         return "expired while it was held: nobody let the two agents go on"
+    if message.to_room:
+        there = f"expired in the room's repository; {name} did not reply in time"
+        return there if message.delivered_at is not None else "expired; the room's remote never got it"
     if came is not None and came.fact in AT_WORK:
         return f"expired in a turn of {name} ({came.adapter}), which did not reply in time"
     if came is not None and came.fact is Observed.NOT_ANNOUNCED:

@@ -24,6 +24,7 @@ class Observed(StrEnum):
     EXPIRED = "expired"
     FINAL_PUSHED = "outcome pushed"  # reply, cancellation or expiry written to a stream of that agent
     FINAL_READ = "outcome read"  # fetched by get or await
+    REFUSED = "refused"  # by this machine's gateway, with the code; the reply says more
     WAITS = "waits"  # at this machine's gateway, which can't bring it into the room yet
     TAKEN_THERE = "taken there"  # the far machine's gateway has it; these three as that one says in the room
     HELD_THERE = "held there"
@@ -35,7 +36,8 @@ class Observed(StrEnum):
 IN_GIT = "the room's remote has it"
 UNSAID = "it did not say why"
 REPORTED = (Observed.NOT_ANNOUNCED, Observed.ANNOUNCED, Observed.IN_TURN, Observed.READ)
-FAR = (Observed.WAITS, Observed.TAKEN_THERE, Observed.HELD_THERE, Observed.IN_TURN_THERE)  # a gateway's reports
+# What a gateway reports.
+FAR = (Observed.REFUSED, Observed.WAITS, Observed.TAKEN_THERE, Observed.HELD_THERE, Observed.IN_TURN_THERE)
 _ORDER = {str(fact): number for number, fact in enumerate(Observed)}  # within one millisecond
 
 
@@ -53,7 +55,8 @@ def facts(message: Message, recorded: list[Fact]) -> list[Fact]:
         took = (GATEWAY, IN_GIT) if message.to_room else (message.recipient_name, None)
         own.append(Fact(message.delivered_at, Observed.ACKNOWLEDGED, *took))
     if message.replied_at is not None:
-        own.append(Fact(message.replied_at, Observed.REPLIED, message.recipient_name))
+        refused = message.to_room and any(fact.fact == Observed.REFUSED for fact in recorded)
+        own.append(Fact(message.replied_at, Observed.REPLIED, GATEWAY if refused else message.recipient_name))
     if message.cancelled_at is not None:
         own.append(Fact(message.cancelled_at, Observed.CANCELLED, message.sender_name))
     if message.status == Status.EXPIRED:

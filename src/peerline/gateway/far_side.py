@@ -23,6 +23,10 @@ EVERY_MS: Final = 60_000
 KEPT_MS: Final = 86_400_000
 FOR_PERSON: Final = "it needs a human, and waits for them"
 UNREACHED: Final = "its session can't be reached"
+UNSEEN: Final = {
+    Outlook.MISSES: "{agent} does not follow #{room}, as its card says",
+    Outlook.UNKNOWN: "no card of {agent} is known here: it is new, or the name is wrong",
+}
 SHOWN: Final = 120
 ASIDE: Final = "its person has put it aside"
 THERE: Final[dict[str, Far]] = {"taken": "taken there", "held": "held there", "in-turn": "in turn there"}
@@ -83,8 +87,9 @@ class FarSide:
                 if one.id == post and receipt.agent != engine.agent:
                     found[receipt.agent] = (THERE[one.state], excerpt(one.why, SHOWN) if one.why else "")
         agent = row.asked_agent
-        if not found and agent and engine.forecast((agent,), room).get(agent) is Outlook.MISSES:
-            found[GATEWAY] = ("waits", f"{agent} does not follow #{room}, as its card says")
+        unseen = UNSEEN.get(engine.forecast((agent,), room).get(agent, Outlook.REACHES)) if agent else None
+        if not found and unseen is not None:
+            found[GATEWAY] = ("waits", unseen.format(agent=agent, room=room))
         return found
 
 

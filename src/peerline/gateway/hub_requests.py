@@ -3,6 +3,7 @@ reply."""
 
 from collections.abc import Callable
 
+from peerline.core.agent import GATEWAY
 from peerline.core.errors import Conflict, Unavailable
 from peerline.core.ids import Millis
 from peerline.gateway.journal import WAITED_MS, Journal, JournalTx, RequestRow
@@ -64,6 +65,7 @@ class HubRequests:
         assert row.hub_message is not None
         try:
             if row.state == "refused":
+                self._sessions.report(row.hub_message, "refused", GATEWAY, row.code or "")
                 self._sessions.reply(
                     row.hub_message, f"the komnet gateway did not send this ({row.code}): {row.detail}"
                 )

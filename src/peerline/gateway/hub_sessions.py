@@ -158,6 +158,8 @@ class HubSessions:
     def report(self, hub_message: str, fact: Far, by: str, why: str) -> None:
         try:
             self._as_its_gateway(lambda hub: hub.report(hub_message, fact, adapter=by, reason=why or None))
+        except MessageNotFound:
+            pass  # it was purged: nobody reads its trail
         except PeerlineError as error:
             raise Away(error.text) from None
 

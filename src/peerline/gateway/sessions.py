@@ -8,7 +8,7 @@ from peerline.core.directory import Remote
 from peerline.core.errors import Conflict, Unavailable
 from peerline.core.ids import Millis
 
-Far = Literal["waits", "taken there", "held there", "in turn there"]
+Far = Literal["refused", "waits", "taken there", "held there", "in turn there"]
 Standing = Literal["waiting", "confirmed", "gone"]
 
 

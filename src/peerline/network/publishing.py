@@ -99,7 +99,10 @@ def queue_profile(clone: Clone, new: Profile) -> bool:
 
 
 def receipt(tx: Tx, room: str, agent: str) -> Receipt | None:
-    data = tx.files.get(receipt_path(room, agent))
+    return _receipt(room, agent, tx.files.get(receipt_path(room, agent)))
+
+
+def _receipt(room: str, agent: str, data: bytes | None) -> Receipt | None:
     try:
         return read_receipt(room, agent, data) if data is not None else None
     except MalformedFile:
@@ -113,7 +116,8 @@ def queue_post_facts(clone: Clone, room: str, posts: tuple[PostFact, ...], *, ev
 
     def work(tx: Tx) -> bool:
         before = receipt(tx, room, agent) or Receipt(agent, room, NOTHING_READ, 0, 0)
-        if before.posts == posts or now - before.updated_at < every_ms:
+        there = _receipt(room, agent, tx.files.pushed(receipt_path(room, agent)))
+        if before.posts == posts or (there is not None and now - there.updated_at < every_ms):
             return False
         after = before._replace(posts=posts, updated_at=now)
         name = receipt_path(room, agent)

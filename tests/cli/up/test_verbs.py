@@ -84,14 +84,15 @@ def test_a_gateway_of_somebody_else_is_shown_left_alone_and_goes_on(shell: Shell
         gateway.communicate()
 
 
-def test_a_further_agent_has_a_daemon_of_its_own(shell: Shell, machine: Callable[[str], Machine]) -> None:
+def test_two_daemons(shell: Shell, machine: Callable[[str], Machine]) -> None:
+    # A short name: the folder is made of it, and a socket's path may not be long.
     remote = str(shell.home.parent / "team.git")
     added = subprocess.run(
-        [sys.executable, "-m", "peerline.cli.hot", "komnet", "agent", "add", "codex", "--repo", remote],
+        [sys.executable, "-m", "peerline.cli.hot", "komnet", "agent", "add", "c2", "--repo", remote],
         env=shell.env, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert added.returncode == 0, added.stderr
-    assert list(states(shell)) == ["hub", "daemon", "daemon of codex", "gateway"]
+    assert list(states(shell)) == ["hub", "daemon", "daemon of c2", "gateway"]
 
 
 def test_what_cannot_start_is_said_with_its_log_and_exit_1(shell: Shell) -> None:

@@ -6,8 +6,6 @@ item:     arrived → routed → pushing → pushed(hub message) | filed(path) �
 answer:   waiting → sending(post id) → sent | correcting | refused(code) | over
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
@@ -363,7 +361,7 @@ class JournalTx:
         rows = self._sql.rows("SELECT session, room, is_default FROM subscription ORDER BY session, room")
         return [(session, room, bool(default)) for session, room, default in rows]
 
-    def routes(self, now: Millis) -> Routes:
+    def routes(self, now: Millis) -> "Routes":
         """Who waits in which thread and who serves which room, now."""
         from peerline.core.routing import Asker, Routes, Subscriber  # here: only the relay asks for routes
 

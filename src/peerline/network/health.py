@@ -1,7 +1,5 @@
 """Whether what is here is what the remote has: carried with every answer, so that silence is not taken for quiet."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, NamedTuple
 
 from peerline.core.ids import Millis
@@ -25,7 +23,7 @@ _SYNCED, _SINCE, _REASON, _TRIED, _AWAY = (
 )  # fmt: skip
 
 
-def reached(tx: Tx, now: Millis) -> None:
+def reached(tx: "Tx", now: Millis) -> None:
     tx.meta.set(_SYNCED, now)
     tx.meta.set(_TRIED, now)
     tx.meta.set(_SINCE, None)
@@ -33,7 +31,7 @@ def reached(tx: Tx, now: Millis) -> None:
     tx.meta.set(_AWAY, None)
 
 
-def failed(tx: Tx, reason: str, now: Millis, *, away: bool) -> None:
+def failed(tx: "Tx", reason: str, now: Millis, *, away: bool) -> None:
     """The first failure's time is kept. `away`: the remote itself did not answer, not only one of its branches."""
     tx.meta.set(_AWAY, 1 if away else None)
     tx.meta.set(_TRIED, now)
@@ -42,12 +40,12 @@ def failed(tx: Tx, reason: str, now: Millis, *, away: bool) -> None:
         tx.meta.set(_SINCE, now)
 
 
-def is_away(tx: Tx) -> bool:
+def is_away(tx: "Tx") -> bool:
     """Whether the remote did not answer the last time."""
     return tx.meta.get(_AWAY) is not None
 
 
-def health(tx: Tx, now: Millis) -> Health:
+def health(tx: "Tx", now: Millis) -> Health:
     synced, since = tx.meta.number(_SYNCED), tx.meta.number(_SINCE)
     reason = tx.meta.get(_REASON)
     return Health(

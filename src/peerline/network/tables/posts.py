@@ -1,7 +1,5 @@
 """The index of posts: every one that was ever seen in a followed room, in the order of arrival, with its words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -45,7 +43,7 @@ class PostTable:
         self._sql = sql
 
     def add(
-        self, post: Post, path: str, data: bytes, *, email: str | None, verdict: Verdict, now: Millis
+        self, post: Post, path: str, data: bytes, *, email: str | None, verdict: "Verdict", now: Millis
     ) -> int | None:
         """Its number; None when the room has a post of that id already."""
         added = self._sql.run(
@@ -117,7 +115,7 @@ class PostTable:
         )
         return _all(rows)
 
-    def judge(self, seq: int, verdict: Verdict) -> None:
+    def judge(self, seq: int, verdict: "Verdict") -> None:
         self._sql.run(
             "UPDATE post SET verified = :verified, failed = :failed, reason = :reason WHERE seq = :seq",
             seq=seq,

@@ -170,6 +170,19 @@ def test_a_person_is_asked_by_the_command_line_and_what_is_sent_again_asks_them_
     assert again["target"] == "bob@build"
     gateway[0].line("relay-request")
     assert alice.peer("get", again["messageId"])["needs"] == "human"
+    listed = _listed(alice, "bob@build")
+    assert (listed["bob@build"]["remote"], listed["bob@build"]["online"]) == (True, False)
+    lone = alice.peer("send", "bob", "And which branch?")
+    assert (lone["target"], lone["remote"]["follows"]) == ("bob@build", "yes")
+
+
+def _listed(user: User, name: str) -> Any:
+    """The agents by name; the gateway looks who is in the rooms every few seconds."""
+    for _ in range(200):
+        found = {one["name"]: one for one in user.peer("list", "--include-remote")["agents"]}
+        if name in found:
+            return found
+    raise AssertionError(f"{name} was never listed")
 
 
 def _inbox(user: User) -> Any:

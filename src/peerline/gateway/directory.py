@@ -9,12 +9,12 @@ from peerline.core.ids import Millis
 from peerline.core.post import Kind, Post
 from peerline.network.engine import Engine
 
-LOOK_MS: Final = 15_000
+LOOK_MS: Final = 5_000
 POSTS: Final = 300  # of a room, the newest: what the usual delay is taken from
 
 
 class Directory:
-    """Made anew every 15 s at most; a room's delays only when something came into it."""
+    """Made anew every 5 s at most; a room's delays only when something came into it."""
 
     def __init__(self) -> None:
         self._known: tuple[Remote, ...] = ()

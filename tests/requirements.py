@@ -8,7 +8,7 @@ contract or from a reader's expectation stand in `DEVIATIONS`, each with its rea
 from dataclasses import dataclass
 from typing import Final
 
-CURRENT_PART: Final = 3
+CURRENT_PART: Final = 4
 
 MESSAGES: Final = "message-peer-agents.md"
 RELAY: Final = "relay.md"

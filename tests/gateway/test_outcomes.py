@@ -115,6 +115,29 @@ def test_a_session_that_asked_on_the_hub_and_ended_leaves_its_answer_with_the_pe
     assert here.pending() == ["yes, since monday"]
 
 
+def test_what_nobody_took_from_the_hub_goes_to_the_session_that_its_person_names_then(here: Stage) -> None:
+    """It is another push than the one that ended, also to the very session that was away."""
+    hub = here.hub
+    assert isinstance(hub, Hub)
+    hub.here |= {"dev"}
+    relay = here.relay()
+    here.journal().write(lambda tx: tx.subscribe("ops", "build", default=True))
+    here.bob.send("which branch?", "alice", kind="question", needs="agent")
+    here.alice.sync()
+    relay.step()
+    (item,) = here.journal().read(lambda tx: tx.items("pushed"))
+    for number, (name, message) in enumerate([("dev", f"msg_{item.push_key}"), ("dev", f"msg_{item.push_key}:1")]):
+        hub.stands[message] = "gone"
+        relay.step()
+        assert here.states() == {item.id: "held"}
+        resolving.hand_to(here.journal(), item.id, name, None, now())
+        relay.step()
+        assert here.states() == {item.id: "pushed"}
+        assert [session for session, _ in hub.pushed.values()] == ["ops", "dev", "dev"][: number + 2]
+        (answer,) = here.journal().read(lambda tx: tx.answers("net", "waiting"))
+        assert (answer.session, answer.hub_message) == ("dev", f"msg_{item.push_key}:{number + 1}")
+
+
 @pytest.mark.requirement("RELAY-SEND-SUBSCRIBED-ONLY")
 def test_a_room_that_nobody_follows_is_joined_for_no_request(here: Stage) -> None:
     stem = here.ask(room="elsewhere")

@@ -8,6 +8,7 @@ import pytest
 from peerline.core.identifiers import InvalidIdentifier
 from peerline.core.post import AuthorKind
 from peerline.core.post_delivery import Outlook
+from peerline.network import posting
 from peerline.network.founding import NoNetwork
 from peerline.network.refusals import NotSubscribed, ReplyBudgetExceeded, RoomExists, UnknownPost, UnknownRoom
 from tests.network.nodes import Node, founded, node, written
@@ -66,6 +67,14 @@ def test_what_waits_for_a_remote_that_is_away_goes_out_once_when_it_is_back(
     assert bert.inbox() == ["post 0", "post 1", "post 2"]
     assert len(remote.files("room/build")) == 3
     assert not anna.engine.health().degraded
+
+
+def test_one_id_that_two_processes_queue_at_the_same_moment_goes_out_once(pair: tuple[Node, Node]) -> None:
+    ann, ben = pair
+    clone = ann.engine._clone
+    post = posting.compose(clone, written("hello", ben.agent), ann.engine.new_id(), clone.around.now())
+    assert posting.queue(clone, post) == posting.queue(clone, post)
+    assert [one.id for one in ann.engine.waiting()] == [post.id]
 
 
 def test_a_room_that_is_not_followed_is_refused_and_nothing_is_written(pair: tuple[Node, Node]) -> None:

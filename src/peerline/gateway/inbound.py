@@ -148,10 +148,9 @@ class Inbound:
         session = row.session or ""
         self._sessions.find(session, row.project)
         self._set(row, "pushing")
-        key = f"{row.network}:{row.id}"
         answered = row.needs in FOR_AGENTS and expects_answer(item.post)
         text = fenced(item, self._entropy, late=late, answered=answered)
-        return self._sessions.push(session, row.project, text, key=key, thread=row.thread), answered
+        return self._sessions.push(session, row.project, text, key=row.push_key, thread=row.thread), answered
 
     def _file(self, row: ItemRow, text: str, why: Unreachable) -> None:
         """A push that failed becomes a file, never both; without a reply key there is nobody to file it for."""

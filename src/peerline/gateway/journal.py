@@ -70,6 +70,7 @@ SCHEMAS: Final = (
     ),
     Migration(5, ("ALTER TABLE request ADD COLUMN withdrawal TEXT",)),
     Migration(6, ("ALTER TABLE request ADD COLUMN far TEXT",)),
+    Migration(7, ("ALTER TABLE item ADD COLUMN handed INTEGER NOT NULL DEFAULT 0",)),
 )
 WAITED_MS: Final = 86_400_000  # a thread that a file opened is waited for so long
 
@@ -121,6 +122,12 @@ class ItemRow(NamedTuple):
     reason: str | None
     at: Millis
     changed_at: Millis
+    handed: int  # how often the person has said whom it is for
+
+    @property
+    def push_key(self) -> str:
+        """What a push is recognised by when it is done again; another hand-over is another push."""
+        return f"{self.network}:{self.id}" + (f":{self.handed}" if self.handed else "")
 
 
 class AnswerRow(NamedTuple):
@@ -152,7 +159,7 @@ _ANSWER: Final = (
 )
 _ITEM: Final = (
     "SELECT network, id, seq, room, sender, thread, needs, state, rule, session, reply_key, project, answers,"
-    " hub_message, file, reason, at, changed_at FROM item "
+    " hub_message, file, reason, at, changed_at, handed FROM item "
 )
 
 
@@ -311,6 +318,14 @@ class JournalTx:
                 item=item,
                 **values,
             )
+        )
+
+    def forget_answer(self, network: str, item: str) -> None:
+        """What was pushed before is answered no more; the next push may be."""
+        self._sql.run(
+            "DELETE FROM answer WHERE network = :network AND item = :item AND state IN ('waiting', 'over')",
+            network=network,
+            item=item,
         )
 
     def set_answer(self, network: str, item: str, **values: Any) -> None:

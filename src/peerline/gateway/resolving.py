@@ -42,11 +42,13 @@ def hand_to(journal: Journal, id: str, session: str, reply_key: str | None, now:
         UnknownItem, ForAPerson, Conflict
     """
     row = _open(journal, id)
-    journal.write(
-        lambda tx: tx.set_item(
-            row.network, id, state="routed", rule="person", session=session, reply_key=reply_key, changed_at=now
-        )
-    )
+    values = {"rule": "person", "session": session, "reply_key": reply_key, "handed": row.handed + 1}
+
+    def work(tx: JournalTx) -> None:
+        tx.set_item(row.network, id, state="routed", changed_at=now, **values)
+        tx.forget_answer(row.network, id)
+
+    journal.write(work)
 
 
 def record_push(journal: Journal, id: str, report: str, now: Millis) -> None:

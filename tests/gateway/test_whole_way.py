@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -178,28 +179,34 @@ def test_a_person_is_asked_by_the_command_line_and_what_is_sent_again_asks_them_
 
 def _listed(user: User, name: str) -> Any:
     """The agents by name; the gateway looks who is in the rooms every few seconds."""
-    for _ in range(200):
+
+    def look() -> Any:
         found = {one["name"]: one for one in user.peer("list", "--include-remote")["agents"]}
-        if name in found:
-            return found
-    raise AssertionError(f"{name} was never listed")
+        return found if name in found else None
+
+    return _until(look)
 
 
 def _inbox(user: User) -> Any:
     """The one request on the hub; the gateway is bringing it."""
-    for _ in range(200):
-        found = user.peer("inbox")["messages"]
-        if found:
-            return found[0]
-    raise AssertionError("nothing came")
+    return _until(lambda: next(iter(user.peer("inbox")["messages"]), None))
 
 
 def _arrives(user: User) -> Any:
     """The one question in the inbox; each look asks the remote anew, and the gateway is on its way."""
-    for _ in range(60):
+
+    def look() -> Any:
         user.komnet("sync")
         items = user.komnet("inbox")["items"]
-        if items:
-            (item,) = items
-            return item
-    raise AssertionError("nothing arrived")
+        assert len(items) <= 1
+        return items[0] if items else None
+
+    return _until(look)
+
+
+def _until(look: Callable[[], Any]) -> Any:
+    """What `look`, a command each time, finds at last."""
+    end = time.monotonic() + PATIENCE_S
+    while (found := look()) is None:
+        assert time.monotonic() < end, "nothing came"
+    return found

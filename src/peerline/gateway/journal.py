@@ -122,7 +122,7 @@ class ItemRow(NamedTuple):
     reason: str | None
     at: Millis
     changed_at: Millis
-    handed: int  # how often the person has said whom it is for
+    handed: int  # how often the person has given it to a session after a push that ended
 
     @property
     def push_key(self) -> str:

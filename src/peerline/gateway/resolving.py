@@ -1,5 +1,7 @@
 """What a person, or a session that plays the gateway, says became of an item; and draining it then."""
 
+from typing import Any
+
 from peerline.core.errors import Conflict, NotFound
 from peerline.core.identifiers import EVERYONE
 from peerline.core.ids import Millis
@@ -42,7 +44,9 @@ def hand_to(journal: Journal, id: str, session: str, reply_key: str | None, now:
         UnknownItem, ForAPerson, Conflict
     """
     row = _open(journal, id)
-    values = {"rule": "person", "session": session, "reply_key": reply_key, "handed": row.handed + 1}
+    # Only a push that has ended is followed by another; one that may have begun is done again under its own key.
+    handed = row.handed + (row.hub_message is not None)
+    values: dict[str, Any] = {"rule": "person", "session": session, "reply_key": reply_key, "handed": handed}
 
     def work(tx: JournalTx) -> None:
         tx.set_item(row.network, id, state="routed", changed_at=now, **values)

@@ -160,3 +160,24 @@ def test_two_that_send_the_same_request_choose_one_id(tmp_path: Path) -> None:
     one.write(lambda tx: tx.add_request("one", 1))
     assert one.write(lambda tx: tx.start_sending("one", "first", room="build")) == "first"
     assert other.write(lambda tx: tx.start_sending("one", "second", room="other")) == "first"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_of_two_hundred_starts_two_at_a_time_one_of_each_pair_is_the_gateway(alice: User, tmp_path: Path) -> None:
+    """The second names the home through a link: it is the same gateway's."""
+    home = place_of(alice).requests.parent.parent
+    (tmp_path / "link").symlink_to(home)
+    for _ in range(100):
+        pair = [Gateway(User(alice.env | {"KOMNET_HOME": str(spelt)})) for spelt in (home, tmp_path / "link")]
+        said = [one.process.stdout.readline() for one in pair if one.process.stdout is not None]  # a line, or its end
+        armed = [line for line in said if line.startswith("relay-armed")]
+        assert len(armed) == 1, said
+        codes = [
+            one.end(signal.SIGKILL) if line in armed else one.process.wait(PATIENCE_S)
+            for one, line in zip(pair, said, strict=True)
+        ]
+        assert sorted(codes) == [-signal.SIGKILL, 3]
+        for one in pair:
+            if one.process.stdout is not None:
+                one.process.stdout.close()

@@ -30,12 +30,15 @@ LOAD: Final = (
               :begin, :begin, :messages / :agents + 1, :messages / :agents + 1
        FROM n WHERE i <= :agents""",
     """INSERT INTO message (number, id, project, sender, sender_name, recipient, recipient_name, delivery, hops,
-           max_hops, seq, sent_at, expires_at, delivered_at, replied_at, final_at, status, sender_event)
+           max_hops, seq, sent_at, expires_at, delivered_at, replied_at, final_at, status, sender_event, ended)
        WITH m AS (SELECT i, i % :agents AS s, (i + 1) % :agents AS r, i / :agents + 1 AS k,
                          :begin + i * :step AS at FROM n)
        SELECT i, printf('msg_%012x%020x', at, i), 'archive', printf('agt_%032x', s), 'agent-' || s,
               printf('agt_%032x', r), 'agent-' || r, 'followUp', 0, 5, k, at, at + 86400000, at + 1000, at + 2000,
-              at + 2000, 'replied', k FROM m""",
+              at + 2000, 'replied', k, i FROM m""",
+    "INSERT INTO sent (sender, message) SELECT sender, number FROM message ORDER BY 1, 2",
+    "INSERT INTO event (agent, number, message) SELECT sender, sender_event, number FROM message ORDER BY 1, 2",
+    "INSERT OR REPLACE INTO mark (name, value) VALUES ('sent', :messages), ('ended', :messages)",
     "INSERT INTO body (message, text) SELECT i, :text FROM n",
     "INSERT INTO reply (message, text) SELECT i, :text FROM n",
     """INSERT INTO trail (message, at, fact, observer)

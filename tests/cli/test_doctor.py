@@ -202,6 +202,17 @@ def contradict(path: Path, statement: str) -> None:
         ("DELETE FROM message WHERE number = 2", "1 texts without their message"),
         ("UPDATE message SET status = 'replied' WHERE number = 1", "1 replied messages without their reply"),
         ("DELETE FROM agent WHERE id = 'from'", "messages whose sender or recipient is missing"),
+        (
+            "INSERT INTO sent (sender, message) VALUES ('from', 99)",
+            "1 entries in the lists by agent without",
+        ),
+        ("INSERT INTO event (agent, number, message) VALUES ('from', 1, 99)", "1 entries in the lists by agent"),
+        (
+            "INSERT OR REPLACE INTO mark (name, value) VALUES ('sent', 2)",
+            "2 messages that are missing in their sender's list",
+        ),
+        ("UPDATE message SET sender_event = 1 WHERE number = 1", "1 outcomes that are missing in an agent's list"),
+        ("UPDATE message SET recipient_event = 1 WHERE number = 1", "1 outcomes that are missing in an agent's list"),
         ("DROP TABLE note", "no such table: note"),
     ],
 )

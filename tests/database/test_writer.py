@@ -34,6 +34,9 @@ class Plain:
     def done(self, aside: Any) -> None:
         self.told.append("done")
 
+    def undone(self) -> None:
+        pass
+
     def wrote(self) -> None:
         self.told.append("wrote")
 
@@ -49,6 +52,8 @@ class Held:
 
     def run(self, task: Task, done: Done) -> None:
         self.waiting.append((task, done))
+
+    commit = run
 
     def release(self) -> None:
         task, done = self.waiting.pop(0)

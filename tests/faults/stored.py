@@ -19,6 +19,14 @@ TORN = (
     "SELECT 'reply without a message: ' || message FROM reply WHERE message NOT IN (SELECT number FROM message)",
     """SELECT 'final without a time, or a time without final: ' || id FROM message
        WHERE (final_at IS NULL) <> (status IN ('queued', 'delivered'))""",
+    "SELECT 'listed without a message: ' || message FROM sent WHERE message NOT IN (SELECT number FROM message)",
+    "SELECT 'event without a message: ' || message FROM event WHERE message NOT IN (SELECT number FROM message)",
+    """SELECT 'not in its sender''s list: ' || id FROM message m
+       WHERE number <= (SELECT value FROM mark WHERE name = 'sent')
+       AND NOT EXISTS (SELECT 1 FROM sent s WHERE s.sender = m.sender AND s.message = m.number)""",
+    """SELECT 'outcome in no list: ' || id FROM message m
+       WHERE ended <= (SELECT value FROM mark WHERE name = 'ended') AND sender_event IS NOT NULL
+       AND NOT EXISTS (SELECT 1 FROM event e WHERE e.agent = m.sender AND e.number = m.sender_event)""",
     "SELECT 'one number twice: ' || recipient FROM message GROUP BY recipient, seq HAVING count(*) > 1",
 )
 

@@ -9,8 +9,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
 from peerline.core.errors import PeerlineError
+from peerline.core.ids import MessageId
 from peerline.core.message import Message, Status
 from peerline.database.later import Later
+from peerline.database.sql import Sql
+from peerline.hub.messages import SENT
+from peerline.store.api import Tx
+from peerline.store.tables.messages import MessageTable
 from tests.hub.parts import Parts, draft
 
 NAMES = ("ann", "bob", "cyd")
@@ -121,6 +126,24 @@ class HubMachine(RuleBasedStateMachine):
             assert outcome(later) == "ok"
             self.known[message_id] = known._replace(status="cancelled")
 
+    @rule(message_id=sent, by=names)
+    def begin_and_fail(self, message_id: str, by: str) -> None:
+        """A work that breaks after it has changed something leaves nothing, in memory either."""
+        if message_id not in self.known or self.current(message_id).status not in ("queued", "delivered"):
+            return
+        found = MessageId(message_id)
+
+        def work(tx: Tx) -> None:
+            message = tx.messages.get(found)
+            taken = message.acknowledged(message.recipient, 1)
+            if by == NAMES[0]:
+                tx.messages.save_final(taken.replied(message.recipient, "never", 1), tx.counters.next_ended())
+            else:
+                tx.messages.save_delivered(taken.changed(delivered_at=1))
+            raise RuntimeError("broken on purpose")
+
+        assert isinstance(self.hub.store.write(work).error, RuntimeError)
+
     @rule(seconds=st.sampled_from([1, 20, 61]))
     def wait(self, seconds: int) -> None:
         self.hub.time.step(seconds)
@@ -149,6 +172,45 @@ class HubMachine(RuleBasedStateMachine):
             listed = [message.id for message in self.hub.messages.inbox(agent).result()]
             wanted = [i for i in self.known if self.current(i).recipient == name]
             assert listed == [i for i in wanted if self.known[i].status in ("queued", "delivered")]
+
+    @rule()
+    def take_in(self) -> None:
+        """Now and then, so that the lists by agent are behind most of the time."""
+        self.hub.store.take_in()
+        assert self.listed("sent") == self.told("SELECT sender, number FROM message")
+        assert self.listed("event") == self.told(
+            "SELECT sender, sender_event, number FROM message WHERE sender_event IS NOT NULL UNION ALL "
+            "SELECT recipient, recipient_event, number FROM message WHERE recipient_event IS NOT NULL"
+        )
+
+    def listed(self, table: str) -> list[Any]:
+        return self.told(f"SELECT * FROM {table}")
+
+    def told(self, question: str) -> list[Any]:
+        return sorted(self.hub.connection.execute(question).fetchall())
+
+    @rule(message_id=sent, name=names)
+    def read_in_a_transaction_that_fails(self, message_id: str, name: str) -> None:
+        """What it took into the lists is taken back with it."""
+
+        def work(tx: Tx) -> None:
+            tx.messages.list(SENT["all"], agent=self.agents[name].id, most=1)
+            tx.counters.flush()
+            raise RuntimeError("broken on purpose")
+
+        assert isinstance(self.hub.store.write(work).error, RuntimeError)
+
+    @rule(name=names)
+    def list_what_was_sent(self, name: str) -> None:
+        listed = [message.id for message in self.hub.messages.sent(self.agents[name], "all", 100).result()]
+        assert listed == [i for i in reversed(self.known) if self.known[i].sender == name]
+
+    @invariant()
+    def what_is_kept_in_memory_is_what_is_stored(self) -> None:
+        kept = self.hub.store.write(lambda tx: tx.messages).result()
+        stored = MessageTable(Sql(self.hub.connection))
+        for message_id in map(MessageId, self.known):
+            assert kept.get(message_id) == stored.get(message_id)
 
     @invariant()
     def numbers_never_come_twice(self) -> None:

@@ -36,3 +36,22 @@ def test_what_is_kept_stays_small() -> None:
     for number in range(1_000):
         lines.line(a_message()._replace(id=MessageId(f"msg_{number}"), body="x" * 900))
     assert lines._bytes <= 10_000
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=60) | st.sampled_from(
+    [',"delivery":', ',"content":"', ',"reply":{', '\\",\\"delivery\\":"', '"}', "\\"]
+)
+
+
+@given(TEXTS, TEXTS, TEXTS, st.integers(0, len(LATER) - 1))
+def test_a_short_line_is_the_record_without_its_texts_whatever_they_are(
+    body: str, reply: str, name: str, change: int
+) -> None:
+    message = LATER[change](a_message()._replace(body=body, sender_name=name, recipient_name=name))
+    if message.reply is not None:
+        message = message._replace(reply=reply)
+    whole = json.loads(json.dumps(record(message)))
+    lines = Lines()
+    assert json.loads(lines.short(message)) == {k: v for k, v in whole.items() if k not in ("content", "reply")}
+    assert json.loads(b"".join(lines.outcome(message))) == {k: v for k, v in whole.items() if k != "content"}
+    assert json.loads(lines.line(message)) == whole

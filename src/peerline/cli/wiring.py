@@ -15,7 +15,7 @@ from peerline.core.access import Access
 from peerline.core.brake import Brake, pair
 from peerline.core.rate import RateWindow
 from peerline.database.checkpoint import Checkpoints
-from peerline.database.committer import Threaded
+from peerline.database.committer import Paced, Threaded
 from peerline.database.measure import Measure
 from peerline.database.room import room
 from peerline.database.sql import Sql
@@ -84,7 +84,7 @@ class Hub:
         self._probe = probe
         self.wakeups = Wakeups()
         tables = Tables(self._committed)
-        self.committer = Threaded(self._settle)
+        self.committer = Paced(Threaded(self._settle), time.perf_counter)
         self.measure = Measure(time.perf_counter)
         self.writer = Writer(
             connection,
@@ -251,6 +251,7 @@ class Hub:
 
     def _flush(self) -> None:
         self.facts.flush()
+        self.store.take_in()
         self._flush_log()
         for watcher in self.wakeups.watchers:
             watcher.flush()
@@ -271,8 +272,8 @@ class Hub:
             pass  # the loop is closed: nobody waits any more
 
     def _die(self, error: BaseException) -> None:
-        """On the writer's thread: the disk refused an fsync. Answers go out with what is in hand, then the process
-        ends; what was acknowledged is what recovery will find."""
+        """Perhaps on the committer's thread: the disk refused an fsync. Answers go out with what is in hand, then the
+        process ends; what was acknowledged is what recovery will find."""
         self._fatal = error
         if self._loop is not None and self._stop is not None:
             self._loop.call_soon_threadsafe(self._end_fatally)
@@ -283,7 +284,7 @@ class Hub:
         self._loop.call_later(0.3, os._exit, FATAL_EXIT)
 
     def _log_is_held(self, pages: int) -> None:
-        """On the writer's thread."""
+        """On the committer's thread."""
         if self._loop is not None:
             self._loop.call_soon_threadsafe(
                 lambda: self.journal.event(

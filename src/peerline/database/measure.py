@@ -1,4 +1,4 @@
-"""How long commits take and how much work shares one: recorded by the writer's thread, read by whoever asks."""
+"""How long commits take and how much work shares one: recorded where the commit runs, read by whoever asks."""
 
 from collections.abc import Callable
 

@@ -46,6 +46,9 @@ class Scope(Protocol):
     def done(self, aside: Any) -> None:
         """After the commit, before the result is handed on."""
 
+    def undone(self) -> None:
+        """Changes of the transaction at hand were taken back, perhaps all."""
+
     def wrote(self) -> None:
         """A group that changed something is on disk."""
 

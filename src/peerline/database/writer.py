@@ -165,7 +165,8 @@ class Writer:
             self._commit()  # nothing to wait for
             self._committed(group, None)
         else:
-            self._committer.run(lambda: self._commit_writes(len(group)), lambda failed: self._committed(group, failed))
+            works = len(group)
+            self._committer.commit(lambda: self._commit_writes(works), lambda failed: self._committed(group, failed))
 
     def _work(self, group: Group, careful: bool) -> None:
         """One after the other. Works check before they write, so a refusal has nothing to undo; where one has, the
@@ -192,6 +193,7 @@ class Writer:
                     raise
                 if careful:
                     execute("ROLLBACK TO work")
+                    self._scope.undone()
                 elif sql.writes != before:
                     raise Unfinished from error
                 aside()  # nothing was done
@@ -264,6 +266,7 @@ class Writer:
             self._execute("PRAGMA query_only = OFF")
 
     def _rollback(self) -> None:
+        self._scope.undone()
         if self._connection.in_transaction:
             try:
                 self._execute("ROLLBACK")

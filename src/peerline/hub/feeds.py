@@ -14,7 +14,7 @@ from peerline.hub.facts import Facts
 from peerline.store.api import Hint, Store, Tx
 from peerline.store.tables import messages as sql
 from peerline.wire.json_body import encode
-from peerline.wire.messages import record_pieces
+from peerline.wire.messages import outcome_pieces, record_pieces
 from peerline.wire.sse import HEARTBEAT, frame, message_frame
 
 PAGE = 16
@@ -46,6 +46,7 @@ class Feed:
         "_expire",
         "_facts",
         "_live",
+        "_minimal",
         "_notes",
         "_out",
         "_owed_until",
@@ -71,17 +72,19 @@ class Feed:
         token_digest: bytes | None,
         resume_after: int | None = None,
         notes: bool = False,
+        minimal: bool = False,
         presence_only: bool = False,
         expire: Callable[[Tx], None] = lambda tx: None,
         probe: Callable[[str], None] | None = None,
     ) -> None:
-        """`key` and `token_digest` prove the caller; the feed ends when either is revoked."""
+        """`key` and `token_digest` prove the caller; the feed ends when either is revoked. `minimal`: the agent's own
+        events come without the request's text, which it has sent or heard itself."""
         self.agent, self.key, self.token_digest = agent, key, token_digest
         self.presence_only = presence_only
         self.token = resume_after or 0
         self._owed_until: int | None = None if resume_after is not None else -1
         self._store, self._facts, self._expire, self._probe = store, facts, expire, probe
-        self._notes = notes
+        self._notes, self._minimal = notes, minimal
         self._where = f"by stream, {agent.host}" if agent.host else "by stream"
         self._seq = 0
         self._live = self._reading = self._closed = False
@@ -101,7 +104,7 @@ class Feed:
             if self._owed_until is None:
                 return events, None
             told = tx.agents.got(self.agent.id)
-            owed = _own(tx, self.agent, told, sql.OWED, sql.OWED_TO, most=1) if told < events else []
+            owed = _own(tx, self.agent, told, sql.OWED, most=1) if told < events else []
             return events, owed[0][0] if owed else None
 
         def begin(opened: Later[tuple[int, int | None]]) -> None:
@@ -142,7 +145,7 @@ class Feed:
         owed = self._owed_until is not None
 
         def page(tx: Tx) -> tuple[list[tuple[int, str, Message]], list[Message]]:
-            own = _own(tx, agent, after, *((sql.OWED, sql.OWED_TO) if owed else (sql.TOLD, sql.HEARD)), most=PAGE)
+            own = _own(tx, agent, after, sql.OWED if owed else sql.OWN, most=PAGE)
             if len(own) == PAGE or owed:
                 return own, []
             return own, tx.messages.list(sql.QUEUED_FOR, agent=agent.id, after=seq, most=PAGE)
@@ -218,7 +221,8 @@ class Feed:
     def _write_own(self, number: int, kind: str, message: Message) -> None:
         assert self._out is not None
         self.token = number
-        self._out.write(*message_frame(kind, number, record_pieces(message)))
+        pieces = outcome_pieces(message) if self._minimal else record_pieces(message)
+        self._out.write(*message_frame(kind, number, pieces))
         self._facts.got(message.number, Observed.FINAL_PUSHED, self.agent.id, number, self._where)
 
     @property
@@ -246,16 +250,14 @@ class Feed:
         self._closed, self._live, self._out = True, False, None
 
 
-def _own(tx: Tx, agent: Agent, after: Millis, told: str, heard: str, *, most: int) -> list[tuple[int, str, Message]]:
+def _own(tx: Tx, agent: Agent, after: Millis, which: str, *, most: int) -> list[tuple[int, str, Message]]:
     """The agent's own events above `after`, oldest first: replies and expiries it is told as sender, cancellations and
     expiries it hears as recipient."""
-    events = [
-        (m.sender_event or 0, "reply" if m.status == "replied" else str(m.status), m)
-        for m in tx.messages.list(told, agent=agent.id, after=after, most=most)
+    return [
+        (
+            (message.sender_event if message.sender == agent.id else message.recipient_event) or 0,
+            "reply" if message.status == "replied" else str(message.status),
+            message,
+        )
+        for message in tx.messages.list(which, agent=agent.id, after=after, most=most)
     ]
-    events += [
-        (m.recipient_event or 0, str(m.status), m)
-        for m in tx.messages.list(heard, agent=agent.id, after=after, most=most)
-    ]
-    events.sort(key=lambda event: event[0])
-    return events[:most]

@@ -319,7 +319,7 @@ def _finish(tx: Tx, message: Message) -> Message:
         sender_event=tx.counters.next_event(message.sender) if to_sender else None,
         recipient_event=tx.counters.next_event(message.recipient) if to_recipient else None,
     )
-    tx.messages.save_final(message)
+    tx.messages.save_final(message, tx.counters.next_ended())
     if to_sender:
         tx.wake(message.sender, kind, message)
     if to_recipient:

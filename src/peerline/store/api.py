@@ -9,7 +9,9 @@ from peerline.database.later import Later
 from peerline.database.sql import Sql
 from peerline.database.writer import Writer
 from peerline.store.counters import Counters
+from peerline.store.recent import Recent
 from peerline.store.tables.agents import AgentTable
+from peerline.store.tables.by_agent import ByAgent
 from peerline.store.tables.leases import LeaseTable
 from peerline.store.tables.messages import MessageTable
 from peerline.store.tables.tokens import TokenTable
@@ -31,14 +33,19 @@ class Tx:
     """One transaction: the tables, and the wake-ups it asks for."""
 
     def __init__(self, sql: Sql) -> None:
-        self.messages = MessageTable(sql)
+        self.recent = Recent()
+        self.counters = Counters(sql, self._newest_event)
+        self.by_agent = ByAgent(sql, self.counters)
+        self.messages = MessageTable(sql, self.recent, self.by_agent.take_in)
         self.agents = AgentTable(sql)
         self.trail = TrailTable(sql)
         self.leases = LeaseTable(sql)
         self.tokens = TokenTable(sql)
-        self.counters = Counters(sql)
         self.hints: list[Hint] | None = None
         self._sql = sql
+
+    def _newest_event(self, agent: AgentId) -> int:
+        return self.by_agent.newest_event(agent)
 
     def try_disk(self) -> None:
         """Change something and change it back: does the disk take writes again?"""
@@ -70,6 +77,14 @@ class Tables:
         self._tx.hints = None
         return hints
 
+    def undone(self) -> None:
+        self._tx.recent.clear()
+        self._tx.by_agent.undone()
+
+    @property
+    def behind(self) -> bool:
+        return self._tx.by_agent.behind
+
     def wrote(self) -> None:
         self.trouble = None
 
@@ -86,6 +101,11 @@ class Store:
     def trouble(self) -> str | None:
         """What is wrong with the disk, in one line."""
         return self._tables.trouble
+
+    def take_in(self) -> None:
+        """Bring the lists by agent up to date, if they are behind; to be called now and then."""
+        if self._tables.behind:
+            self._submit(lambda tx: tx.by_agent.take_in())
 
     def write(self, work: Callable[[Tx], T]) -> Later[T]:
         """Run `work` in one transaction: its result after the commit, or what it raised after the rollback.

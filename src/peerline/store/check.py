@@ -7,8 +7,21 @@ import apsw
 from peerline.database.backup import NoStore
 from peerline.database.connection import APPLICATION_ID
 
-TABLES: Final = ("agent", "session", "message", "body", "reply", "trail", "note", "lease", "project_token")
-# How many rows contradict another table; each is one short reading, so that a running hub's log is not held for long.
+TABLES: Final = (
+    "agent",
+    "session",
+    "message",
+    "body",
+    "reply",
+    "trail",
+    "note",
+    "sent",
+    "event",
+    "lease",
+    "project_token",
+)
+# How many rows contradict another table, the lists by agent as far as their marks reach; each is one short reading, so
+# that a running hub's log is not held for long.
 CONTRADICTIONS: Final = {
     "messages without their text": "SELECT count(*) FROM message WHERE number NOT IN (SELECT message FROM body)",
     "texts without their message": "SELECT count(*) FROM body WHERE message NOT IN (SELECT number FROM message)",
@@ -18,6 +31,22 @@ CONTRADICTIONS: Final = {
     "messages whose sender or recipient is missing": """
         SELECT count(*) FROM message
         WHERE sender NOT IN (SELECT id FROM agent) OR recipient NOT IN (SELECT id FROM agent)
+    """,
+    "entries in the lists by agent without their message": """
+        SELECT (SELECT count(*) FROM sent WHERE message NOT IN (SELECT number FROM message))
+            + (SELECT count(*) FROM event WHERE message NOT IN (SELECT number FROM message))
+    """,
+    "messages that are missing in their sender's list": """
+        SELECT count(*) FROM message m WHERE number <= (SELECT value FROM mark WHERE name = 'sent')
+        AND NOT EXISTS (SELECT 1 FROM sent s WHERE s.sender = m.sender AND s.message = m.number)
+    """,
+    "outcomes that are missing in an agent's list": """
+        SELECT count(*) FROM message m
+        WHERE coalesce(ended, 0) <= coalesce((SELECT value FROM mark WHERE name = 'ended'), 0)
+        AND ((sender_event IS NOT NULL AND number NOT IN (
+                SELECT message FROM event e WHERE e.agent = m.sender AND e.number = m.sender_event))
+            OR (recipient_event IS NOT NULL AND number NOT IN (
+                SELECT message FROM event e WHERE e.agent = m.recipient AND e.number = m.recipient_event)))
     """,
     "requests that share a number with another of the same recipient": """
         SELECT count(*) FROM (SELECT 1 FROM message GROUP BY recipient, seq HAVING count(*) > 1)

@@ -6,6 +6,8 @@ beyond what the last flush has put into the agents' rows. Numbers may have gaps 
 twins.
 """
 
+from collections.abc import Callable
+
 from peerline.core.errors import RecipientQueueFull
 from peerline.core.ids import AgentId
 from peerline.database.sql import Sql
@@ -17,11 +19,8 @@ PUT_MARK = """
 NEWEST = "SELECT max(number) FROM message"
 SEQS = "SELECT id, next_seq FROM agent"
 NEWER_SEQS = "SELECT recipient, max(seq) FROM message WHERE number > :counted GROUP BY recipient"
-EVENTS = """
-    SELECT events, (SELECT max(sender_event) FROM message WHERE sender = :agent AND sender_event > 0),
-        (SELECT max(recipient_event) FROM message WHERE recipient = :agent AND recipient_event > 0)
-    FROM agent WHERE id = :agent
-"""
+ENDED = "SELECT (SELECT max(ended) FROM message), (SELECT value FROM mark WHERE name = 'ended')"
+EVENTS = "SELECT events FROM agent WHERE id = :agent"
 OPEN = """
     SELECT count(*) FROM (SELECT 1 FROM message WHERE recipient = :agent AND final_at IS NULL LIMIT :most)
 """
@@ -29,9 +28,11 @@ SAVE = "UPDATE agent SET next_seq = max(next_seq, :seq), events = max(events, :e
 
 
 class Counters:
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
-        self._number: int | None = None
+    def __init__(self, sql: Sql, newest_event: Callable[[AgentId], int]) -> None:
+        """`newest_event` gives the number of an agent's newest own event that is stored."""
+        self._sql, self._newest_event = sql, newest_event
+        self.number: int | None = None  # the newest message's; None: not read yet
+        self.ended: int | None = None  # how many have become final
         self._seqs: dict[AgentId, int] = {}
         self._events: dict[AgentId, int] = {}
         self._open: dict[AgentId, int] = {}
@@ -39,8 +40,25 @@ class Counters:
 
     def next_number(self) -> int:
         """The number of the next message in the store."""
-        self._number = (self._load() if self._number is None else self._number) + 1
-        return self._number
+        self.number = (self._load() if self.number is None else self.number) + 1
+        return self.number
+
+    def next_ended(self) -> int:
+        """The number of the next message that becomes final."""
+        self.ended = (self._load_ended() if self.ended is None else self.ended) + 1
+        return self.ended
+
+    def newest(self) -> tuple[int, int]:
+        """The number of the newest message, and of the one that became final last."""
+        if self.number is None:
+            self.number = self._load()
+        if self.ended is None:
+            self.ended = self._load_ended()
+        return self.number, self.ended
+
+    def _load_ended(self) -> int:
+        row = self._sql.row(ENDED)
+        return max(row[0] or 0, row[1] or 0) if row else 0
 
     def _load(self) -> int:
         row = self._sql.row(MARK)
@@ -54,8 +72,8 @@ class Counters:
 
     def next_seq(self, recipient: AgentId) -> int:
         """The number of the recipient's next request."""
-        if self._number is None:
-            self._number = self._load()
+        if self.number is None:
+            self.number = self._load()
         seq = self._seqs[recipient] = self._seqs.get(recipient, 0) + 1
         self._changed.add(recipient)
         return seq
@@ -70,7 +88,7 @@ class Counters:
         known = self._events.get(agent)
         if known is None:
             row = self._sql.row(EVENTS, agent=agent)
-            known = self._events[agent] = max((n for n in row if n is not None), default=0) if row else 0
+            known = self._events[agent] = max(row[0] if row else 0, self._newest_event(agent))
         return known
 
     def take_place(self, recipient: AgentId, queue_limit: int) -> None:
@@ -91,9 +109,9 @@ class Counters:
 
     def flush(self) -> None:
         """Put what rose into the agents' rows; before messages are purged, whose rows hold it else."""
-        if not self._changed or self._number is None:
+        if not self._changed or self.number is None:
             return
         for agent in self._changed:
             self._sql.run(SAVE, agent=agent, seq=self._seqs.get(agent, 0), events=self._events.get(agent, 0))
-        self._sql.run(PUT_MARK, value=self._number)
+        self._sql.run(PUT_MARK, value=self.number)
         self._changed.clear()

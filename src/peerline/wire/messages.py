@@ -184,6 +184,17 @@ class Lines:
             self._newest = message
         return self._pieces
 
+    def outcome(self, message: Message) -> tuple[bytes, bytes]:
+        """In pieces, without the request's text: for whom has it."""
+        start, end = self.pieces(message)
+        return _without_text(start), end
+
+    def short(self, message: Message) -> bytes:
+        """Without both texts."""
+        start, end = self.outcome(message)
+        at = end.find(b',"reply":{')
+        return start + end if at < 0 else start + end[:at] + b"}"
+
     def _start(self, message: Message) -> bytes:
         """The fixed part, open for the members that follow."""
         key = (message.id, message.seq)
@@ -200,8 +211,13 @@ class Lines:
         return start
 
 
+def _without_text(start: bytes) -> bytes:
+    """What is looked for stands in no text: a quote inside one is escaped."""
+    return start[: start.index(b',"content":')] + start[start.rindex(b',"delivery":') :]
+
+
 _lines = Lines()
-record_json, record_pieces = _lines.line, _lines.pieces
+record_json, record_pieces, outcome_pieces, record_short = _lines.line, _lines.pieces, _lines.outcome, _lines.short
 
 
 def head(message: Message) -> dict[str, Any]:

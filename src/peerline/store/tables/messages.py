@@ -1,20 +1,22 @@
 """Messages: their narrow rows, their bodies, and the counters that stand in the same commit."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from peerline.core.errors import MessageNotFound
 from peerline.core.ids import AgentId, MessageId, Millis
 from peerline.core.message import Message
 from peerline.database.sql import Sql
+from peerline.store.recent import Recent
 
-_SELECT = """
+_COLUMNS = """
     SELECT m.number, m.id, m.project, m.sender, m.sender_name, m.recipient, m.recipient_name, b.text, m.delivery,
         m.hops, m.max_hops, m.seq, m.correlation_id, m.reply_to, m.idempotency_key, m.sent_at, m.expires_at,
         m.delivered_at, m.replied_at, m.cancelled_at, m.status, r.text, m.sender_event, m.recipient_event,
         m.path, m.held_at, m.needs
-    FROM message m JOIN body b ON b.message = m.number LEFT JOIN reply r ON r.message = m.number WHERE
 """
+_TEXTS = " JOIN body b ON b.message = m.number LEFT JOIN reply r ON r.message = m.number WHERE "
+_SELECT = f"{_COLUMNS} FROM message m{_TEXTS}"
 _OPEN = "m.recipient = :agent AND m.final_at IS NULL"
 GET = _SELECT + "m.id = :id"
 BY_KEY = _SELECT + "m.sender = :sender AND m.idempotency_key = :key"
@@ -22,28 +24,29 @@ _LET_GO = " AND m.held_at IS NULL AND m.seq > :after ORDER BY m.seq LIMIT :most"
 OPEN_FOR = _SELECT + _OPEN + _LET_GO
 QUEUED_FOR = _SELECT + _OPEN + " AND m.status = 'queued'" + _LET_GO
 DUE_FOR = _SELECT + _OPEN + " AND m.expires_at <= :now"
-_FROM = _SELECT + "m.sender = :agent"
+_FROM = f"{_COLUMNS} FROM sent s JOIN message m ON m.number = s.message{_TEXTS}s.sender = :agent"
+_NEWEST_FIRST = " ORDER BY s.message DESC LIMIT :most"
 OPEN_IN = _SELECT + "m.project = :project AND m.final_at IS NULL ORDER BY m.number DESC LIMIT :most"
-OPEN_FROM = _FROM + " AND m.final_at IS NULL ORDER BY m.number DESC LIMIT :most"
+OPEN_FROM = _FROM + " AND m.final_at IS NULL" + _NEWEST_FIRST
 _UNTAKEN = " AND m.delivered_at IS NULL AND m.status IN ('queued', 'expired')"
-UNDELIVERED_FROM = _FROM + _UNTAKEN + " ORDER BY m.number DESC LIMIT :most"
-FINAL_FROM = _FROM + " AND m.final_at IS NOT NULL ORDER BY m.number DESC LIMIT :most"
-SENT = _FROM + " ORDER BY m.number DESC LIMIT :most"
+UNDELIVERED_FROM = _FROM + _UNTAKEN + _NEWEST_FIRST
+FINAL_FROM = _FROM + " AND m.final_at IS NOT NULL" + _NEWEST_FIRST
+SENT = _FROM + _NEWEST_FIRST
 # A reply that was only pushed may have reached nobody who reads. Looked for among an agent's last thousand.
-_LATELY = " AND m.number IN (SELECT number FROM message WHERE sender = :agent ORDER BY number DESC LIMIT 1000)"
+_LATELY = " AND s.message IN (SELECT message FROM sent WHERE sender = :agent ORDER BY message DESC LIMIT 1000)"
 _UNREAD = """ AND m.status = 'replied' AND NOT EXISTS (SELECT 1 FROM trail t WHERE t.message = m.number
     AND t.observer = :agent AND t.fact IN ('outcome read', 'read'))"""
-UNREAD_FROM = _FROM + _LATELY + _UNREAD + " ORDER BY m.number DESC LIMIT :most"
+UNREAD_FROM = _FROM + _LATELY + _UNREAD + _NEWEST_FIRST
 DUE = _SELECT + "m.final_at IS NULL AND m.expires_at <= :now ORDER BY m.expires_at LIMIT :most"
-_TO_SENDER = "m.sender = :agent AND m.sender_event > :after ORDER BY m.sender_event LIMIT :most"
-_TO_RECIPIENT = "m.recipient = :agent AND m.recipient_event > :after ORDER BY m.recipient_event LIMIT :most"
-TOLD = _SELECT + _TO_SENDER
-HEARD = _SELECT + _TO_RECIPIENT
+_OWN = f"{_COLUMNS} FROM event e JOIN message m ON m.number = e.message{_TEXTS}"
+_AFTER = "e.agent = :agent AND e.number > :after ORDER BY e.number LIMIT :most"
+OWN = _OWN + _AFTER
 # What an agent has got is a watermark in its row, and beyond it the facts of its own readings.
 _NOT_GOT = """NOT EXISTS (SELECT 1 FROM trail t WHERE t.message = m.number AND t.observer = :agent
     AND t.fact IN ('outcome pushed', 'outcome read')) AND """
-OWED = _SELECT + _NOT_GOT + _TO_SENDER
-OWED_TO = _SELECT + _NOT_GOT + _TO_RECIPIENT
+OWED = _OWN + _NOT_GOT + _AFTER
+# Sorted by agent, so read from lists that may be a moment behind.
+BY_AGENT = frozenset((OPEN_FROM, UNDELIVERED_FROM, FINAL_FROM, SENT, UNREAD_FROM, OWN, OWED))
 
 # The hot ones have numbered parameters: finding 19 names would cost as much as the row. A whole message is the values
 # of its own row; what stands elsewhere, or cannot be there yet, is left out.
@@ -58,11 +61,12 @@ INSERT_REPLY = "INSERT INTO reply (message, text) VALUES (?1, ?2)"
 DELIVERED = "UPDATE message SET status = 'delivered', delivered_at = ?2 WHERE number = ?1"
 FINAL = """
     UPDATE message SET status = ?2, replied_at = ?3, cancelled_at = ?4, final_at = ?5, sender_event = ?6,
-        recipient_event = ?7
+        recipient_event = ?7, ended = ?8
     WHERE number = ?1
 """
 PURGEABLE = (
-    "SELECT number FROM message WHERE final_at IS NOT NULL AND final_at <= :before ORDER BY final_at LIMIT :most"
+    "SELECT number, sender, sender_event, recipient, recipient_event FROM message "
+    "WHERE final_at IS NOT NULL AND final_at <= :before ORDER BY final_at LIMIT :most"
 )
 PURGE = tuple(
     f"DELETE FROM {table} WHERE {column} = :number"  # noqa: S608 - names are ours
@@ -74,6 +78,8 @@ PURGE = tuple(
         ("note", "message"),
     )
 )
+PURGE_SENT = "DELETE FROM sent WHERE sender = :sender AND message = :number"
+PURGE_EVENT = "DELETE FROM event WHERE agent = :agent AND number = :number"
 COUNT_OPEN_IN = "SELECT count(*) FROM message WHERE project = :project AND final_at IS NULL"
 COUNT = "SELECT count(*) FROM message"
 OLDEST_PENDING = "SELECT min(sent_at), count(*) FROM message WHERE final_at IS NULL AND status = 'queued'"
@@ -94,11 +100,18 @@ OWES = """
 
 
 class MessageTable:
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
+    def __init__(self, sql: Sql, recent: Recent | None = None, take_in: Callable[[], None] = lambda: None) -> None:
+        """Whoever gives `recent` has it cleared when a transaction is undone, and is the only one who writes.
+
+        `take_in` brings the lists by agent up to date."""
+        self._sql, self._take_in = sql, take_in
+        self._recent = Recent(0) if recent is None else recent
 
     def get(self, message_id: MessageId) -> Message:
         """Raises: MessageNotFound: never stored, or purged after retention."""
+        known = self._recent.get(message_id)
+        if known is not None:
+            return known
         row = self._sql.row(GET, id=message_id)
         if row is None:
             raise MessageNotFound("message not found")
@@ -112,12 +125,16 @@ class MessageTable:
         """Store a new message, whose numbers come from the counters."""
         self._sql.put(INSERT, message)
         self._sql.put(INSERT_BODY, (message.number, message.body))
+        self._recent.keep(message)
 
     def save_delivered(self, message: Message) -> None:
         self._sql.put(DELIVERED, (message.number, message.delivered_at))
+        self._recent.keep(message)
 
-    def save_final(self, message: Message) -> None:
-        """Store a message that has become final, with the numbers of that event for those who are to be told."""
+    def save_final(self, message: Message, ended: int) -> None:
+        """Store a message that has become final, as the `ended`th, with the numbers of that event for those who are to
+        be told."""
+        self._recent.drop(message.id)
         self._sql.put(
             FINAL,
             (
@@ -128,6 +145,7 @@ class MessageTable:
                 message.final_at,
                 message.sender_event,
                 message.recipient_event,
+                ended,
             ),
         )
         if message.reply is not None:
@@ -135,15 +153,22 @@ class MessageTable:
 
     def list(self, statement: str, **values: Any) -> list[Message]:
         """The messages that one of this module's statements selects."""
+        if statement in BY_AGENT:
+            self._take_in()
         return list(map(Message._make, self._sql.rows(statement, **values)))
 
     def purge(self, before: Millis, most: int) -> int:
         """Delete messages that were final at `before` or earlier, `most` at a time; returns how many."""
-        numbers = self._sql.rows(PURGEABLE, before=before, most=most)
-        for (number,) in numbers:
+        self._take_in()  # what is not in the lists yet would come into them after it has gone
+        found = self._sql.rows(PURGEABLE, before=before, most=most)
+        for number, sender, sender_event, recipient, recipient_event in found:
             for statement in PURGE:
                 self._sql.run(statement, number=number)
-        return len(numbers)
+            self._sql.run(PURGE_SENT, sender=sender, number=number)
+            for agent, event in ((sender, sender_event), (recipient, recipient_event)):
+                if event is not None:
+                    self._sql.run(PURGE_EVENT, agent=agent, number=event)
+        return len(found)
 
     def open_in(self, project: str) -> int:
         row = self._sql.row(COUNT_OPEN_IN, project=project)
@@ -170,6 +195,7 @@ class MessageTable:
     def let_go(self, message: Message) -> None:
         """Store that a held message was released, with the number it got then."""
         self._sql.put(LET_GO, (message.number, message.seq))
+        self._recent.keep(message)
 
     def owes(self, project: str) -> Sequence[tuple[str, str, str, int, Millis]]:
         """(recipient, sender, status, how many, since) of the project's open messages."""

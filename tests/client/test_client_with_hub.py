@@ -34,6 +34,33 @@ def connect(project: Project, name: str, **options: Any) -> AsyncHub:
     return AsyncHub(project.hub.url, project=project.name, name=name, token=project.token, **options)
 
 
+async def test_a_minimal_client_gets_no_text_back_that_it_has_and_every_other_one(project: Project) -> None:
+    async with (
+        connect(project, "lead", minimal=True) as lead,
+        connect(project, "reviewer", minimal=True) as reviewer,
+        aclosing(reviewer.events()) as inbound,
+        aclosing(lead.events()) as outcome,
+    ):
+        sent = await lead.send("reviewer", "look")
+        assert sent.content == "look"
+        pushed = (await _next(inbound, "message")).message
+        assert pushed is not None
+        assert pushed.content == "look"
+        taken = await reviewer.acknowledge(sent.id)
+        assert (taken.message.content, taken.of(pushed).content, taken.of(pushed).status) == (
+            "",
+            "look",
+            "delivered",
+        )
+        replied = await reviewer.reply(sent.id, "fine")
+        assert (replied.status, replied.content, replied.reply) == ("replied", "", None)
+        ended = (await _next(outcome, "reply")).message
+        assert ended is not None
+        assert ended.reply is not None
+        assert (ended.content, ended.reply.content) == ("", "fine")
+        assert (await lead.get(sent.id)).content == "look"
+
+
 async def test_a_request_is_sent_pushed_taken_noted_replied_and_its_trail_tells_it(project: Project) -> None:
     async with connect(project, "lead") as lead, connect(project, "reviewer", purpose="reads diffs") as reviewer:
         assert {agent.name: agent.purpose for agent in await lead.agents()}["reviewer"] == "reads diffs"

@@ -70,6 +70,9 @@ class AsyncHub:
     `url` is `http://…`, `https://…` or `unix:/path`. While it is open a heartbeat every 10 s keeps the agent online;
     leaving unregisters it, unless `unregister=False`. Every call has a deadline and ends in its answer or in a
     `PeerlineError` with a `code`. `tries` bounds how often a call that is safe to repeat is sent in all.
+
+    With `minimal` the hub does not send back texts that this agent has sent or got: what `acknowledge` and `reply`
+    return and the events that end a request have no `content`, and what `reply` returns has no `reply`.
     """
 
     def __init__(
@@ -85,6 +88,7 @@ class AsyncHub:
         branch: str | None = None,
         resume: str | None = None,
         unregister: bool = True,
+        minimal: bool = False,
         tries: int = TRIES,
         heartbeat_s: float = HEARTBEAT_S,
         idle_s: float = stream.IDLE_S,
@@ -101,6 +105,7 @@ class AsyncHub:
             token=token,
             resume=resume,
             heartbeat_s=heartbeat_s,
+            minimal=minimal,
             surroundings=self._world,
             on_registered=on_registered,
         )
@@ -195,7 +200,9 @@ class AsyncHub:
         except OutcomeUnknown as error:
             raise OutcomeUnknown(error.text, idempotency_key=key) from None
         sent = decoded(answer, Sent)
-        return sent.message if sent.remote is None else msgspec.structs.replace(sent.message, remote=sent.remote)
+        return msgspec.structs.replace(
+            sent.message, content=sent.message.content or content, remote=sent.remote or sent.message.remote
+        )
 
     async def get(self, message_id: str) -> Message:
         """The message as it is now; only its two ends may."""

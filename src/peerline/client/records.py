@@ -184,6 +184,10 @@ class Acknowledged(Record, frozen=True, kw_only=True):
     message: Message
     first: bool = True
 
+    def of(self, known: Message) -> Message:
+        """The message as it is now, with the text that `known` has: a minimal answer leaves it out."""
+        return msgspec.structs.replace(self.message, content=self.message.content or known.content)
+
 
 class Sent(Record, frozen=True, kw_only=True):
     """`idempotent` is true when the hub had this request already."""

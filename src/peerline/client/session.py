@@ -42,6 +42,7 @@ class Session:
         token: str | None,
         resume: str | None,
         heartbeat_s: float,
+        minimal: bool,
         surroundings: Surroundings,
         on_registered: Callable[[Registered], None] | None,
     ) -> None:
@@ -50,6 +51,7 @@ class Session:
         self._token = token
         self._resume = resume
         self._heartbeat_s = heartbeat_s
+        self._minimal = minimal
         self._world = surroundings
         self._on_registered = on_registered
         self._registered: Registered | None = None
@@ -102,6 +104,8 @@ class Session:
         if self._registered is not None:
             headers["x-kxm-agent-id"] = self._registered.agent.id
             headers["x-kxm-agent-key"] = self._registered.agent_key
+        if self._minimal:
+            headers["prefer"] = "return=minimal"
         return headers
 
     async def call(

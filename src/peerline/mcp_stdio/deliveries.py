@@ -69,7 +69,7 @@ class Deliveries:
         while True:
             try:
                 answer = await hub.acknowledge(message.id, adapter=self._adapter)
-                return answer.message if answer.first or unsure else None
+                return answer.of(message) if answer.first or unsure else None
             except (NotFound, Conflict, Forbidden):
                 return None
             except OutcomeUnknown:

@@ -173,6 +173,7 @@ class Link:
                 model=self._client,
                 branch=self._place.branch,
                 resume=key,
+                minimal=True,
                 on_registered=registered,
                 surroundings=self._world,
             )

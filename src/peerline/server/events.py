@@ -13,6 +13,7 @@ from peerline.hub.messages import expire_for
 from peerline.hub.wakeups import Wakeups
 from peerline.server.auth import Auth
 from peerline.server.exchange import Answer, Sink, Stream
+from peerline.server.preferences import APPLIED, minimal
 from peerline.server.query import members, truth
 from peerline.server.routes import Call, Proof, Route
 from peerline.store.api import Store
@@ -116,6 +117,7 @@ class EventRoutes:
             token_digest=caller.token,
             resume_after=_resume(call.request.headers.get("last-event-id")),
             notes=truth(query.get("notes")),
+            minimal=minimal(call.request),
             presence_only=presence_only,
             expire=lambda tx: expire_for(tx, agent.id, now),
             probe=self._probe,
@@ -123,6 +125,8 @@ class EventRoutes:
         stream = EventStream(feed, self._wakeups, self._wheel, lambda: encode({"agent": self._agents.record(agent.id)}))
         if presence_only:
             stream.headers += (("x-kxm-events-mode", "presence"),)
+        elif minimal(call.request):
+            stream.headers += (APPLIED,)
         return stream
 
 

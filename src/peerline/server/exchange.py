@@ -27,15 +27,16 @@ class Head:
 
     `headers` have lower-case names; of a repeated header the values are joined with ", ". The callers may hand out one
     `Head` for every request with these bytes over the same kind of socket. The rest is the application's: whether the
-    guard let it in, whether it announces JSON, and whom it proves.
+    guard let it in, whether it announces JSON, whether it asks for short answers, and whom it proves.
     """
 
-    __slots__ = ("admitted", "headers", "json", "known")
+    __slots__ = ("admitted", "headers", "json", "known", "minimal")
 
     def __init__(self, headers: Mapping[str, str]) -> None:
         self.headers = headers
         self.admitted = False
         self.json: bool | None = None
+        self.minimal: bool | None = None
         self.known: object = None
 
 

@@ -124,6 +124,7 @@ class Seat:
                     model=self._client,
                     host=wanted.address,
                     resume=None if self._registered is None else self._registered.agent_key,
+                    minimal=True,
                     tries=1,
                     on_registered=self._keep,
                     surroundings=Surroundings(

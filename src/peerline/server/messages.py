@@ -15,8 +15,9 @@ from peerline.hub.facts import Facts
 from peerline.hub.messages import SENT, Messages, Told
 from peerline.hub.wakeups import Wakeups
 from peerline.server.exchange import Answer, Response
+from peerline.server.preferences import minimal
 from peerline.server.query import integer, members
-from peerline.server.refusals import json_answer, raw_answer
+from peerline.server.refusals import json_answer, raw_answer, short_answer
 from peerline.server.routes import Call, Proof, Route
 from peerline.store.tables.trail import Note
 from peerline.wire.fields import read
@@ -33,6 +34,7 @@ from peerline.wire.messages import (
     head,
     record_json,
     record_pieces,
+    record_short,
 )
 
 CallLater = Callable[[float, Callable[[], None]], asyncio.TimerHandle]
@@ -96,13 +98,30 @@ class MessageRoutes:
 
     def send(self, call: Call) -> Answer:
         asked = draft(call.body, self._default_ttl_ms)
-        return self._messages.send(call.by.agent, asked).become(self._sent)
+        return self._messages.send(call.by.agent, asked).become(
+            self._sent_short if minimal(call.request) else self._sent
+        )
 
     def _sent(self, done: tuple[Message, bool]) -> Response:
-        """With what is known of who is asked on another machine."""
-        message, _ = done
+        message, repeated = done
+        if repeated:
+            return raw_answer(b'{"message":', *record_pieces(message), self._known(message) + b',"idempotent":true}')
+        known = self._known(message) + b',"idempotent":false}'
+        return raw_answer(b'{"message":', *record_pieces(message), known, status=202)
+
+    def _sent_short(self, done: tuple[Message, bool]) -> Response:
+        """What was sent before is told whole: it may have its reply by now."""
+        message, repeated = done
+        if repeated:
+            return self._sent(done)
+        return short_answer(
+            b'{"message":%b%b,"idempotent":false}' % (record_short(message), self._known(message)), status=202
+        )
+
+    def _known(self, message: Message) -> bytes:
+        """What is known of who is asked on another machine."""
         remote = self._directory.receipt(message.project, message.recipient_name) if message.to_room else None
-        return _sent(done, b"" if remote is None else b',"remote":' + encode(remote))
+        return b"" if remote is None else b',"remote":' + encode(remote)
 
     def list(self, call: Call) -> Answer:
         query = members(call.request)
@@ -155,12 +174,16 @@ class MessageRoutes:
         return outcome
 
     def acknowledge(self, call: Call) -> Answer:
-        adapter = read(ACKNOWLEDGE, call.body)["adapter"]
-        return self._messages.acknowledge(MessageId(call.parameters["id"]), call.by.agent, adapter).become(_taken)
+        adapter = ACKNOWLEDGE[0].read(call.body)
+        return self._messages.acknowledge(MessageId(call.parameters["id"]), call.by.agent, adapter).become(
+            _taken_short if minimal(call.request) else _taken
+        )
 
     def reply(self, call: Call) -> Answer:
         text = REPLY[0].read(call.body)
-        return self._messages.reply(MessageId(call.parameters["id"]), call.by.agent, text).become(_message)
+        return self._messages.reply(MessageId(call.parameters["id"]), call.by.agent, text).become(
+            _short if minimal(call.request) else _message
+        )
 
     def cancel(self, call: Call) -> Answer:
         return self._messages.cancel(MessageId(call.parameters["id"]), call.by.agent).become(_message)
@@ -189,20 +212,22 @@ class MessageRoutes:
         )
 
 
-def _sent(done: tuple[Message, bool], known: bytes) -> Response:
-    message, repeated = done
-    if repeated:
-        return raw_answer(b'{"message":', *record_pieces(message), known + b',"idempotent":true}')
-    return raw_answer(b'{"message":', *record_pieces(message), known + b',"idempotent":false}', status=202)
-
-
 def _message(message: Message) -> Response:
     return raw_answer(b'{"message":', *record_pieces(message), b"}")
+
+
+def _short(message: Message) -> Response:
+    return short_answer(b'{"message":%b}' % record_short(message))
 
 
 def _taken(done: tuple[Message, bool]) -> Response:
     message, first = done
     return raw_answer(b'{"message":', *record_pieces(message), b',"first":true}' if first else b',"first":false}')
+
+
+def _taken_short(done: tuple[Message, bool]) -> Response:
+    message, first = done
+    return short_answer(b'{"message":%b,"first":%b}' % (record_short(message), b"true" if first else b"false"))
 
 
 def _told(told: Told) -> Response:

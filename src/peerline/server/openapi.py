@@ -27,6 +27,8 @@ QUERY: Final[dict[str, Json]] = {
     "project": {"type": "string", "minLength": 1, "maxLength": limits.PROJECT},
 }
 NEEDED: Final = {"agentId", "project"}
+_CHANGES: Final = ("/v1/messages", "/v1/messages/{id}/ack", "/v1/messages/{id}/reply")
+PREFERRED: Final = {("GET", "/v1/events"), *(("POST", path) for path in _CHANGES)}
 PATH: Final[dict[str, Json]] = {
     "id": {"type": "string", "minLength": 1},
     "name": {"type": "string", "minLength": 1, "maxLength": limits.LEASE_NAME},
@@ -107,6 +109,16 @@ def _operation(route: Route) -> Json:
         "parameters": [*_in_path(route), *_in_query(route)],
         "responses": _responses(route),
     }
+    if (route.method, route.path) in PREFERRED:
+        operation["parameters"].append(
+            {
+                "name": "Prefer",
+                "in": "header",
+                "required": False,
+                "schema": TEXT,
+                "description": "`return=minimal` leaves out the texts that the caller has sent or got.",
+            }
+        )
     if route.path == "/v1/events":
         operation["parameters"].append(
             {

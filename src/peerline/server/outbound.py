@@ -48,10 +48,11 @@ class Slot:
 
 def write_pieces(transport: asyncio.Transport, pieces: Sequence[bytes]) -> None:
     """Small pieces are joined, which costs less than handing over each; larger ones are not copied."""
-    if len(pieces) > 1 and max(map(len, pieces)) > JOINED_BYTES:
-        transport.writelines(pieces)
-    else:
-        transport.write(b"".join(pieces))
+    for piece in pieces:
+        if len(piece) > JOINED_BYTES:
+            transport.writelines(pieces)
+            return
+    transport.write(b"".join(pieces))
 
 
 def _drop(later: "Later[Response] | Later[Response | Stream]") -> None:

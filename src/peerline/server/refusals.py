@@ -5,6 +5,7 @@ from typing import Any
 from peerline.core import errors
 from peerline.core.errors import PeerlineError
 from peerline.server.exchange import Response
+from peerline.server.preferences import APPLIED
 from peerline.wire.json_body import encode
 
 STATUS: dict[type[PeerlineError], int] = {
@@ -26,6 +27,7 @@ JSON = (
     ("cache-control", "no-store"),
     ("x-content-type-options", "nosniff"),
 )
+SHORT_JSON = (*JSON, APPLIED)
 INTERNAL = "internal server error"
 RETRY_S = 2
 
@@ -41,6 +43,11 @@ def json_answer(value: Any, status: int = 200) -> Response:
 def raw_answer(*pieces: bytes, status: int = 200) -> Response:
     """`pieces` together are JSON already."""
     return Response(status, JSON, "", b"", False, pieces)
+
+
+def short_answer(body: bytes, status: int = 200) -> Response:
+    """What was preferred: an answer without texts, JSON already."""
+    return Response(status, SHORT_JSON, "", body)
 
 
 def refusal(error: BaseException, request_id: str) -> Response:

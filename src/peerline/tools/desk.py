@@ -191,7 +191,7 @@ async def _taken(hub: AsyncHub, message: Message, adapter: str) -> Message:
     if message.status != "queued":
         return message
     try:
-        return (await hub.acknowledge(message.id, adapter=adapter)).message
+        return (await hub.acknowledge(message.id, adapter=adapter)).of(message)
     except (Conflict, NotFound):
         return message
 

@@ -132,6 +132,7 @@ class Link:
             model=self._model,
             branch=place.branch,
             resume=key,
+            minimal=True,
             on_registered=registered,
             surroundings=self._world,
         )

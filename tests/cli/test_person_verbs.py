@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from peerline.cli.person_list import _who_is_here
+from peerline.core.next_step import NO_GATEWAY
 from tests.cli.person_shell import Shell
 from tests.hub_process import HubProcess
 
@@ -68,6 +69,13 @@ def test_asking_somebody_unknown_names_who_is_known(shell: Shell) -> None:
     shell.agent("bob")
     line = shell.refused("ask", "bobb", "x")
     assert line == f"peerline ask: nobody is called bobb in project {shell.home.name}; known are bob"
+
+
+def test_asking_somebody_in_a_room_without_a_gateway_says_how_to_start_one(shell: Shell) -> None:
+    line = shell.refused("ask", "bob@build", "x")
+    told = f"bob@build is in a room, and no gateway of project {shell.home.name} is at work"
+    assert line == f"peerline ask: {told}; {NO_GATEWAY}"
+    assert told in shell.says("why")
 
 
 def test_asking_somebody_who_is_away_says_how_to_ask_all_the_same(shell: Shell) -> None:

@@ -154,8 +154,9 @@ def test_without_a_gateway_an_address_is_no_target_and_with_allow_offline_it_wai
 ) -> None:
     with session(hub, "asker-6", "lonely") as asker:
         for offline in (False, True):
-            with pytest.raises(TargetNotFound, match="online target not found: bob@build"):
+            with pytest.raises(TargetNotFound, match="online target not found: bob@build") as refused:
                 asker.send("bob@build", "why?", allow_offline=offline)
+            assert refused.value.extras["nextAction"] == "start_the_gateway"
         with gateway_on(hub, tmp_path / "gateway"):
             pass
         with pytest.raises(TargetNotFound):

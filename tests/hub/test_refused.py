@@ -7,7 +7,7 @@ import pytest
 from peerline.core.errors import HopLimitReached, RecipientQueueFull, TargetNotFound
 from peerline.core.ids import AgentId
 from peerline.core.limits import REFUSAL_KEPT_MS, REFUSALS
-from peerline.core.next_step import AWAY
+from peerline.core.next_step import AWAY, NO_GATEWAY
 from peerline.hub.refused import SENDERS, Refused
 from tests.hub.parts import Parts
 
@@ -45,6 +45,13 @@ def test_who_is_away_and_who_was_never_here_are_told_apart(hub: Parts, refused: 
     refused.note(lead, "reviewer", ABSENT)
     (away,) = refused.of(lead)
     assert (away.why, away.next) == ("reviewer is offline in project demo", AWAY)
+
+
+def test_of_an_address_in_a_room_the_gateway_is_what_is_missing(hub: Parts, refused: Refused) -> None:
+    lead = hub.agent("lead")
+    refused.note(lead, "bob@build", ABSENT)
+    (one,) = refused.of(lead)
+    assert (one.why, one.next) == ("bob@build is in a room, and no gateway of project demo is at work", NO_GATEWAY)
 
 
 def test_an_hour_later_it_is_over(hub: Parts, refused: Refused) -> None:

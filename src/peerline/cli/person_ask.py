@@ -11,6 +11,7 @@ from peerline.cli.person_body import body
 from peerline.cli.person_self import Message, Person
 from peerline.cli.person_voice import by_gateway, fenced, left, span, who
 from peerline.core.fence import visible
+from peerline.core.next_step import NO_GATEWAY
 
 TRIES: Final = 3
 WAIT_S: Final = 60
@@ -120,7 +121,9 @@ def _explained(session: Session, failure: Failure, target: str, key: str) -> Fai
         agents = session.call("GET", "/v1/agents?includeOffline=true").get("agents", [])
         names = {str(agent.get("name")): agent for agent in agents if isinstance(agent, dict)}
         project = visible(session.caller.project)
-        if any(target.lower() in (name.lower(), agent.get("id")) for name, agent in names.items()):
+        if "@" in target:
+            text = f"{target} is in a room, and no gateway of project {project} is at work; {NO_GATEWAY}"
+        elif any(target.lower() in (name.lower(), agent.get("id")) for name, agent in names.items()):
             text = f"{target} is not here now; with --offline the request waits until it comes back"
         elif others := [visible(name, 32) for name, agent in names.items() if agent.get("id") != session.agent_id]:
             text = f"nobody is called {target} in project {project}; known are {', '.join(sorted(others)[:8])}"

@@ -44,6 +44,10 @@ STEPS: Final[Mapping[str, str]] = {
 }
 AWAY: Final = "send it with allowOffline (`kxm peer send --allow-offline`), and it goes out when that agent connects"
 
+NO_GATEWAY: Final = (
+    "join a network with `peerline join` if this project has none; `peerline up` keeps its gateway running"
+)
+
 
 def next_step(refused: PeerlineError) -> str:
     return STEPS.get(refused.code) or (LATER if isinstance(refused, Unavailable) else CORRECT)

@@ -235,9 +235,8 @@ class Agents:
             # No agent's name has an @: such a target is in a room, and the gateway knows the way.
             member = self._roster.by_name(project, GATEWAY if "@" in target else target)
         if member is None or not (member.online or allow_offline):
-            raise TargetNotFound(
-                f"online target not found: {target}", project=project, nextAction="list_agents_or_allow_offline"
-            )
+            step = "start_the_gateway" if "@" in target else "list_agents_or_allow_offline"
+            raise TargetNotFound(f"online target not found: {target}", project=project, nextAction=step)
         return member.agent
 
     def addressed(self, project: str, target: str) -> str:

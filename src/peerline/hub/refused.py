@@ -8,7 +8,7 @@ from peerline.core.agent import Agent
 from peerline.core.errors import PeerlineError, TargetNotFound
 from peerline.core.ids import AgentId, Millis
 from peerline.core.limits import REFUSAL_KEPT_MS, REFUSALS, TARGET_WITH_ROOM
-from peerline.core.next_step import AWAY, next_step
+from peerline.core.next_step import AWAY, NO_GATEWAY, next_step
 from peerline.hub.agents import Agents
 
 SENDERS: Final = 1_000
@@ -53,6 +53,8 @@ class Refused:
     def _told(self, sender: Agent, target: str, refused: PeerlineError) -> tuple[str, str]:
         if not isinstance(refused, TargetNotFound):
             return refused.text, next_step(refused)
+        if "@" in target:
+            return f"{target} is in a room, and no gateway of project {sender.project} is at work", NO_GATEWAY
         if self._agents.known(sender.project, target):
             return f"{target} is offline in project {sender.project}", AWAY
         return f"nobody named {target} has been in project {sender.project}", next_step(refused)

@@ -141,7 +141,9 @@ def webhook(notice: Notice, address: str) -> None:
         connection.request("POST", target, content, {"Content-Type": "application/json", "Connection": "close"})
         status = connection.getresponse().status
     except (OSError, HTTPException, ValueError) as error:
-        if not late.is_set():
+        if isinstance(error, TimeoutError):
+            late.set()  # the socket's own time-out may be the first to notice
+        elif not late.is_set():
             raise NotTold(f"the webhook failed: {type(error).__name__}") from None
         status = 0
     finally:

@@ -35,7 +35,8 @@ class Inline:
         else:
             done(None)
 
-    commit = run
+    def commit(self, task: Task, done: Done) -> None:
+        self.run(task, done)
 
     def stop(self) -> None:
         pass
@@ -47,17 +48,18 @@ class Threaded:
     def __init__(self, settle: Callable[[Callable[[], None]], object]) -> None:
         self._settle = settle
         self._tasks: SimpleQueue[tuple[Task, Done] | None] = SimpleQueue()
-        self._thread = threading.Thread(target=self._loop, name="commit", daemon=True)
-        self._thread.start()
+        self._worker = threading.Thread(target=self._loop, name="commit", daemon=True)
+        self._worker.start()
 
     def run(self, task: Task, done: Done) -> None:
         self._tasks.put((task, done))
 
-    commit = run
+    def commit(self, task: Task, done: Done) -> None:
+        self.run(task, done)
 
     def stop(self) -> None:
         self._tasks.put(None)
-        self._thread.join()
+        self._worker.join()
 
     def _loop(self) -> None:
         while (handed := self._tasks.get()) is not None:

@@ -49,13 +49,13 @@ class Wheel:
 
     def arm(self, timed: Timed) -> None:
         """Call after `due` has become earlier than `armed`."""
-        if timed.armed is not NEVER:
+        if timed.armed != NEVER:
             self._drop(timed)
-        timed.armed = max(int(timed.due), self._turned + 1)
+        timed.armed = float(max(int(timed.due), self._turned + 1))
         self._buckets[int(timed.armed)].add(timed)
 
     def forget(self, timed: Timed) -> None:
-        if timed.armed is not NEVER:
+        if timed.armed != NEVER:
             self._drop(timed)
             timed.armed = NEVER
 
@@ -75,7 +75,7 @@ class Wheel:
                 timed.armed = NEVER
                 if timed.due < self._turned + 1:
                     timed.expire()
-                elif timed.due is not NEVER:
+                elif timed.due != NEVER:
                     self.arm(timed)
 
     def __len__(self) -> int:

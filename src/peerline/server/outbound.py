@@ -150,7 +150,7 @@ class Outbound(Patience):
         if self._stream is None:
             if self.ended and not queue and not self.closing:
                 self.finish()
-            if self.armed is NEVER:
+            if self.armed == NEVER:
                 self.watch()
             if not self.reading:
                 self.drained()

@@ -89,7 +89,7 @@ class Connection(Outbound):
             self._broken(error)
         except Refused as refused:
             self._refuse(refused)
-        if self.phase > IDLE or self.armed is NEVER:
+        if self.phase > IDLE or self.armed == NEVER:
             self.watch()
 
     def _read_rest(self, data: bytes) -> None:

@@ -1,7 +1,7 @@
 """The hub's store: one transaction is one plain function, and what it wakes is woken after the commit."""
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from peerline.core.ids import AgentId
 from peerline.core.message import Message
@@ -26,7 +26,7 @@ class Hint(NamedTuple):
     agent: AgentId
     kind: str
     message: Message
-    detail: object = None
+    detail: Any = None
 
 
 class Tx:
@@ -52,7 +52,7 @@ class Tx:
         self._sql.run("INSERT INTO note (message, number, at, text) VALUES (0, 0, 0, '')")
         self._sql.run("DELETE FROM note WHERE message = 0")
 
-    def wake(self, agent: AgentId, kind: str, message: Message, detail: object = None) -> None:
+    def wake(self, agent: AgentId, kind: str, message: Message, detail: Any = None) -> None:
         if self.hints is None:
             self.hints = []
         self.hints.append(Hint(agent, kind, message, detail))

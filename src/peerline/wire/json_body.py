@@ -87,7 +87,7 @@ def _inspect(top: Any) -> None:
                 waiting.append((member, depth + 1 if isinstance(member, dict | list) else depth))
         elif isinstance(value, list):
             waiting.extend((item, depth + 1 if isinstance(item, dict | list) else depth) for item in value)
-        elif isinstance(value, str) and ("\0" in value or any("\ud800" <= c <= "\udfff" for c in value)):
+        elif isinstance(value, str) and ("\0" in value or any(0xD800 <= ord(c) <= 0xDFFF for c in value)):
             raise InvalidJson("request body holds U+0000 or half a surrogate pair")
 
 

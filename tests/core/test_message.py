@@ -25,7 +25,7 @@ def a_message(status: Status = Status.QUEUED, expires_at: int = 1_000) -> Messag
         seq=1,
         now=0,
     )
-    return message._replace(status=status, expires_at=expires_at)
+    return message.changed(status=status, expires_at=expires_at)
 
 
 MOVES: dict[Verb, Callable[[Message], Message]] = {

@@ -13,7 +13,7 @@ from tests.core.test_message import LEAD, REVIEWER, a_message
 TAKEN = a_message().acknowledged(REVIEWER, 5)
 REPLIED = a_message().replied(REVIEWER, "ok", 5)
 HERE, AWAY = Recipient(Presence.ONLINE, streams=1), Recipient(Presence.OFFLINE)
-HELD = a_message()._replace(held_at=0)
+HELD = a_message().changed(held_at=0)
 
 
 def told(fact: Observed, end: AgentId = REVIEWER, reason: str | None = None) -> Fact:

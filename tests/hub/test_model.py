@@ -239,7 +239,7 @@ def test_the_model_would_notice_a_second_reply(monkeypatch: pytest.MonkeyPatch) 
 
     def careless(self: Message, by: Any, text: str, now: int) -> Message:
         if self.status == Status.REPLIED and by == self.recipient:
-            return self._replace(reply=text)
+            return self.changed(reply=text)
         return replied(self, by, text, now)
 
     monkeypatch.setattr(Message, "replied", careless)

@@ -14,7 +14,7 @@ from tests.hub.parts import Parts
 
 
 def numbered(number: int, size: int = 100) -> Message:
-    return a_message()._replace(id=MessageId(f"msg_{number}"), body="x" * size)
+    return a_message().changed(id=MessageId(f"msg_{number}"), body="x" * size)
 
 
 def test_what_is_kept_stays_below_its_bound() -> None:

@@ -1,26 +1,50 @@
 """A request before it is accepted: what the sender asked for, and whether it repeats an earlier one."""
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from peerline.core.errors import HopLimitReached, HumanNotHere, IdempotencyConflict, RingDetected, SelfTarget
 from peerline.core.ids import AgentId, MessageId, Millis
 from peerline.core.message import Message, Status
 
 
-class Draft(NamedTuple):
-    target: str
-    body: str
-    delivery: str
-    hops: int
-    max_hops: int
-    ttl_ms: int
-    allow_offline: bool
-    correlation_id: str | None
-    reply_to: str | None
-    idempotency_key: str | None
-    path: str | None = None  # ids of the agents that the chain went through, the sender last; spaces between
-    needs: str | None = None  # None: an agent; human: a person, who is reached by way of a room
+class Draft:
+    """`path`: ids of the agents that the chain went through, the sender last; spaces between. `needs`: None: an agent;
+    human: a person, who is reached by way of a room."""
+
+    __slots__ = (
+        "allow_offline",
+        "body",
+        "correlation_id",
+        "delivery",
+        "hops",
+        "idempotency_key",
+        "max_hops",
+        "needs",
+        "path",
+        "reply_to",
+        "target",
+        "ttl_ms",
+    )
+
+    def __init__(
+        self,
+        target: str,
+        body: str,
+        delivery: str,
+        hops: int,
+        max_hops: int,
+        ttl_ms: int,
+        allow_offline: bool,
+        correlation_id: str | None,
+        reply_to: str | None,
+        idempotency_key: str | None,
+        path: str | None = None,
+        needs: str | None = None,
+    ) -> None:
+        self.target, self.body, self.delivery = target, body, delivery
+        self.hops, self.max_hops, self.ttl_ms = hops, max_hops, ttl_ms
+        self.allow_offline, self.correlation_id, self.reply_to = allow_offline, correlation_id, reply_to
+        self.idempotency_key, self.path, self.needs = idempotency_key, path, needs
 
     def repeated(self, original: Message) -> Message:
         """The original that this draft repeats exactly (seed: «Make retries safe»); `allow_offline` is not compared.
@@ -61,34 +85,13 @@ class Draft(NamedTuple):
         if sender == recipient:
             raise SelfTarget("cannot send a request to yourself")
         return Message(
-            number=number,
-            id=id,
-            project=project,
-            sender=sender,
-            sender_name=sender_name,
-            recipient=recipient,
-            recipient_name=recipient_name,
-            body=self.body,
-            delivery=self.delivery,
-            hops=self.hops,
-            max_hops=self.max_hops,
-            seq=seq,
-            correlation_id=self.correlation_id,
-            reply_to=self.reply_to,
-            idempotency_key=self.idempotency_key,
-            sent_at=now,
-            expires_at=now + self.ttl_ms,
-            delivered_at=None,
-            replied_at=None,
-            cancelled_at=None,
-            status=Status.QUEUED,
-            reply=None,
-            sender_event=None,
-            recipient_event=None,
-            path=self.path,
-            held_at=now if held else None,
-            needs=self.needs,
-        )
+            number, id, project, sender, sender_name, recipient, recipient_name,
+            self.body, self.delivery, self.hops, self.max_hops, seq,
+            self.correlation_id, self.reply_to, self.idempotency_key,
+            now, now + self.ttl_ms, None, None, None,
+            Status.QUEUED, None, None, None,
+            self.path, now if held else None, self.needs,
+        )  # fmt: skip
 
 
 def check_path(path: str, recipient: AgentId, name: Callable[[str], str]) -> None:

@@ -1,7 +1,7 @@
 """One request with its reply, and every move it can make (seed: «How a request moves through the hub»)."""
 
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any, Final
 
 from peerline.core.errors import DuplicateReply, MessageForbidden, WrongState
 from peerline.core.ids import AgentId, MessageId, Millis
@@ -49,47 +49,134 @@ TRANSITIONS: dict[tuple[Status, Verb], Status] = {
 }
 
 
-class Message(NamedTuple):
-    """A tuple, not a dataclass: a row of the store is one, and hot routes make several for each round trip.
+FIELDS: Final = (
+    "number",
+    "id",
+    "project",
+    "sender",
+    "sender_name",
+    "recipient",
+    "recipient_name",
+    "body",
+    "delivery",
+    "hops",
+    "max_hops",
+    "seq",
+    "correlation_id",
+    "reply_to",
+    "idempotency_key",
+    "sent_at",
+    "expires_at",
+    "delivered_at",
+    "replied_at",
+    "cancelled_at",
+    "status",
+    "reply",
+    "sender_event",
+    "recipient_event",
+    "path",
+    "held_at",
+    "needs",
+)  # in the order of the store's rows
+
+
+class Message:
+    """Never changed once it is handed on: a move gives another one.
+
+    A class with slots, neither a tuple nor a dataclass: compiled, its attributes are fields of a struct and its methods
+    plain calls, which was a seventh of a round trip; interpreted, it costs what the tuple did.
 
     `number` is the store's own (0 before it is stored); `seq` counts per recipient from 1.
     `sender_event` / `recipient_event` number the final state among the own events of that agent.
+    `path`: ids of the agents that the chain went through, spaces between. `held_at`: when the brake stopped it, until a
+    person lets it go. `needs`: None: an agent answers; whatever else stands there: only a person.
     """
 
-    number: int
-    id: MessageId
-    project: str
-    sender: AgentId
-    sender_name: str
-    recipient: AgentId
-    recipient_name: str
-    body: str
-    delivery: str
-    hops: int
-    max_hops: int
-    seq: int
-    correlation_id: str | None
-    reply_to: str | None
-    idempotency_key: str | None
-    sent_at: Millis
-    expires_at: Millis
-    delivered_at: Millis | None
-    replied_at: Millis | None
-    cancelled_at: Millis | None
-    status: Status
-    reply: str | None
-    sender_event: int | None
-    recipient_event: int | None
-    path: str | None  # ids of the agents that the chain went through, spaces between
-    held_at: Millis | None  # when the brake stopped it, until a person lets it go
-    needs: str | None = None  # None: an agent answers; whatever else stands there: only a person
+    __slots__ = FIELDS
+
+    def __init__(
+        self,
+        number: int,
+        id: MessageId,
+        project: str,
+        sender: AgentId,
+        sender_name: str,
+        recipient: AgentId,
+        recipient_name: str,
+        body: str,
+        delivery: str,
+        hops: int,
+        max_hops: int,
+        seq: int,
+        correlation_id: str | None,
+        reply_to: str | None,
+        idempotency_key: str | None,
+        sent_at: Millis,
+        expires_at: Millis,
+        delivered_at: Millis | None,
+        replied_at: Millis | None,
+        cancelled_at: Millis | None,
+        status: Status,
+        reply: str | None,
+        sender_event: int | None,
+        recipient_event: int | None,
+        path: str | None,
+        held_at: Millis | None,
+        needs: str | None = None,
+    ) -> None:
+        self.number, self.id, self.project = number, id, project
+        self.sender, self.sender_name, self.recipient = sender, sender_name, recipient
+        self.recipient_name, self.body, self.delivery = recipient_name, body, delivery
+        self.hops, self.max_hops, self.seq = hops, max_hops, seq
+        self.correlation_id, self.reply_to, self.idempotency_key = correlation_id, reply_to, idempotency_key
+        self.sent_at, self.expires_at, self.delivered_at = sent_at, expires_at, delivered_at
+        self.replied_at, self.cancelled_at, self.status = replied_at, cancelled_at, status
+        self.reply, self.sender_event, self.recipient_event = reply, sender_event, recipient_event
+        self.path, self.held_at, self.needs = path, held_at, needs
+
+    def values(self) -> tuple[Any, ...]:
+        """What the store keeps of it, in the order of `FIELDS`."""
+        return (
+            self.number, self.id, self.project,
+            self.sender, self.sender_name, self.recipient,
+            self.recipient_name, self.body, self.delivery,
+            self.hops, self.max_hops, self.seq,
+            self.correlation_id, self.reply_to, self.idempotency_key,
+            self.sent_at, self.expires_at, self.delivered_at,
+            self.replied_at, self.cancelled_at, self.status,
+            self.reply, self.sender_event, self.recipient_event,
+            self.path, self.held_at, self.needs,
+        )  # fmt: skip
+
+    def _copy(self) -> "Message":
+        """The same message, to be changed before anybody has it."""
+        return Message(
+            self.number, self.id, self.project,
+            self.sender, self.sender_name, self.recipient,
+            self.recipient_name, self.body, self.delivery,
+            self.hops, self.max_hops, self.seq,
+            self.correlation_id, self.reply_to, self.idempotency_key,
+            self.sent_at, self.expires_at, self.delivered_at,
+            self.replied_at, self.cancelled_at, self.status,
+            self.reply, self.sender_event, self.recipient_event,
+            self.path, self.held_at, self.needs,
+        )  # fmt: skip
 
     def changed(self, **values: Any) -> "Message":
-        """`_replace`, at half its cost: a round trip has three of them."""
-        fields = list(self)
+        """With other values; the moves below, which are hot, set theirs themselves."""
+        other = self._copy()
         for name, value in values.items():
-            fields[_AT[name]] = value
-        return tuple.__new__(Message, fields)
+            setattr(other, name, value)
+        return other
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Message) and self.values() == other.values()
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+    def __repr__(self) -> str:
+        return f"<Message {self.id} {self.status}>"
 
     @property
     def held(self) -> bool:
@@ -126,29 +213,51 @@ class Message(NamedTuple):
         if by != self.recipient:
             raise MessageForbidden("only the recipient can acknowledge this message")
         status = self._after(Verb.ACKNOWLEDGE)
-        return self if self.status == status else self.changed(status=status, delivered_at=now)
+        if self.status == status:
+            return self
+        taken = self._copy()
+        taken.status, taken.delivered_at = status, now
+        return taken
 
     def replied(self, by: AgentId, text: str, now: Millis) -> "Message":
         if by != self.recipient:
             raise MessageForbidden("only the recipient can reply to this message")
         if self.status == Status.REPLIED:
             raise DuplicateReply("message already has a reply")
-        return self.changed(status=self._after(Verb.REPLY), reply=text, replied_at=now)
+        answered = self._copy()
+        answered.status, answered.reply, answered.replied_at = self._after(Verb.REPLY), text, now
+        return answered
 
     def cancelled(self, by: AgentId, now: Millis) -> "Message":
         if by != self.sender:
             raise MessageForbidden("only the sender can cancel this message")
         status = self._after(Verb.CANCEL)
-        return self if self.status == status else self.changed(status=status, cancelled_at=now)
+        if self.status == status:
+            return self
+        withdrawn = self._copy()
+        withdrawn.status, withdrawn.cancelled_at = status, now
+        return withdrawn
 
     def expired(self, now: Millis) -> "Message":
         """The same message, or its expired form when its time is over: the hub's own move, by the hub's clock."""
-        return self._replace(status=self._after(Verb.EXPIRE)) if self.due(now) else self
+        if not self.due(now):
+            return self
+        late = self._copy()
+        late.status = self._after(Verb.EXPIRE)
+        return late
+
+    def ended(self, sender_event: int | None, recipient_event: int | None) -> "Message":
+        """The final message with its numbers among its ends' own events."""
+        told = self._copy()
+        told.sender_event, told.recipient_event = sender_event, recipient_event
+        return told
 
     def released(self, seq: int) -> "Message":
         """Let go by a person, as the recipient's next request."""
         assert self.held, "only what is held is let go"
-        return self._replace(held_at=None, seq=seq)
+        let_go = self._copy()
+        let_go.held_at, let_go.seq = None, seq
+        return let_go
 
     def seen_by(self, agent: AgentId) -> "Message":
         """The message, for its two ends only."""
@@ -170,6 +279,3 @@ class Message(NamedTuple):
         if self.held_at is not None and verb in (Verb.ACKNOWLEDGE, Verb.REPLY):
             raise WrongState(f"cannot {verb} a held message")
         return after
-
-
-_AT = {name: at for at, name in enumerate(Message._fields)}

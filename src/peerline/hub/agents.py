@@ -46,12 +46,13 @@ class Registered(NamedTuple):
     lookalike: str | None
 
 
-class Proven(NamedTuple):
+class Proven:
     """A member and the session whose key was shown; it holds while that session does."""
 
-    member: Member
-    session: Session
-    key: bytes
+    __slots__ = ("key", "member", "session")
+
+    def __init__(self, member: Member, session: Session, key: bytes) -> None:
+        self.member, self.session, self.key = member, session, key
 
     @property
     def holds(self) -> bool:
@@ -200,10 +201,10 @@ class Agents:
         """An authenticated call: the session's lease runs anew, without a disk write."""
         if monotonic is None:
             monotonic = self._clock.monotonic()
-        member, session, key_digest = proven
+        member, session = proven.member, proven.session
         session.lease_until = monotonic + self.lease_ms
         member.last_seen_at = self._clock.at(monotonic)
-        self._heard[key_digest] = member.agent.id
+        self._heard[proven.key] = member.agent.id
         if not session.online:
             session.online = True
             if member.settle():

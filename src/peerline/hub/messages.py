@@ -315,9 +315,9 @@ def _finish(tx: Tx, message: Message) -> Message:
     kind = KINDS[message.status]
     to_sender = message.status != Status.CANCELLED
     to_recipient = message.status != Status.REPLIED
-    message = message.changed(
-        sender_event=tx.counters.next_event(message.sender) if to_sender else None,
-        recipient_event=tx.counters.next_event(message.recipient) if to_recipient else None,
+    message = message.ended(
+        tx.counters.next_event(message.sender) if to_sender else None,
+        tx.counters.next_event(message.recipient) if to_recipient else None,
     )
     tx.messages.save_final(message, tx.counters.next_ended())
     if to_sender:

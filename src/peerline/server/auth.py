@@ -1,7 +1,5 @@
 """Proof of who calls, without side effects (spec/hub.md 3.3)."""
 
-from typing import NamedTuple
-
 from peerline.core.access import Access, digest
 from peerline.core.agent import Agent
 from peerline.core.errors import AdminAuthNotConfigured, InvalidAgentIdentity, Unproven
@@ -10,20 +8,22 @@ from peerline.hub.clock import HubClock
 from peerline.server.exchange import Head, Request
 
 
-class Caller(NamedTuple):
+class Caller:
     """A proven agent; `key` and `token` are digests."""
 
-    agent: Agent
-    key: bytes
-    token: bytes | None
-    proven: Proven
+    __slots__ = ("agent", "key", "proven", "token")
+
+    def __init__(self, agent: Agent, key: bytes, token: bytes | None, proven: Proven) -> None:
+        self.agent, self.key, self.token, self.proven = agent, key, token, proven
 
 
-class Known(NamedTuple):
+class Known:
     """A proof that was checked before: it holds while its session does and no token has changed."""
 
-    caller: Caller
-    generation: int
+    __slots__ = ("caller", "generation")
+
+    def __init__(self, caller: Caller, generation: int) -> None:
+        self.caller, self.generation = caller, generation
 
 
 class Auth:
@@ -56,11 +56,11 @@ class Auth:
     def known(self, head: Head) -> Caller | None:
         """Whom this header block proved before, if that still holds."""
         known = head.known
-        if type(known) is not Known:
+        if not isinstance(known, Known):
             return None
-        caller, generation = known
+        caller = known.caller
         proven = caller.proven
-        if generation != self._access.generation or not proven.holds:
+        if known.generation != self._access.generation or not proven.holds:
             return None
         return caller if proven.member.agent is caller.agent else None
 

@@ -40,7 +40,6 @@ class Head:
         self.known: object = None
 
 
-@dataclass(slots=True)
 class Request:
     """`headers` have lower-case names; of a repeated header the values are joined with ", ".
 
@@ -49,19 +48,25 @@ class Request:
     to the caller (None: not counted), `timing` where the time until the answer is recorded (None: it only waits).
     """
 
-    method: str
-    path: str
-    query: str
-    headers: Mapping[str, str]
-    body: bytes
-    peer: Peer
-    head: Head | None = None
-    id: str = ""
-    remaining: int | None = None
-    timing: Histogram | None = None
+    __slots__ = ("body", "head", "headers", "id", "method", "path", "peer", "query", "remaining", "timing")
+
+    def __init__(
+        self,
+        method: str,
+        path: str,
+        query: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        peer: Peer,
+        head: Head | None = None,
+    ) -> None:
+        self.method, self.path, self.query = method, path, query
+        self.headers, self.body, self.peer = headers, body, peer
+        self.head, self.id = head, ""
+        self.remaining: int | None = None
+        self.timing: Histogram | None = None
 
 
-@dataclass(slots=True)
 class Response:
     """`headers` are complete but for `content-length` and `connection`: the caller adds them (not for a 204).
 
@@ -70,12 +75,19 @@ class Response:
     body that is written piece by piece, instead of `body`, so that a large one is not copied.
     """
 
-    status: int
-    headers: tuple[tuple[str, str], ...] = ()
-    lines: str = ""
-    body: bytes = b""
-    close: bool = False
-    pieces: tuple[bytes, ...] = ()
+    __slots__ = ("body", "close", "headers", "lines", "pieces", "status")
+
+    def __init__(
+        self,
+        status: int,
+        headers: tuple[tuple[str, str], ...] = (),
+        lines: str = "",
+        body: bytes = b"",
+        close: bool = False,
+        pieces: tuple[bytes, ...] = (),
+    ) -> None:
+        self.status, self.headers, self.lines = status, headers, lines
+        self.body, self.close, self.pieces = body, close, pieces
 
     @property
     def whole(self) -> bytes:

@@ -18,13 +18,15 @@ class Proof(Enum):
     ADMIN_CONFIGURED = "admin, and the hub must have an admin token"
 
 
-class Call(NamedTuple):
+class Call:
     """One request on its way into a route: path parameters decoded, body read if the route has fields."""
 
-    request: Request
-    parameters: dict[str, str]
-    body: dict[str, Any]
-    caller: Caller | None
+    __slots__ = ("body", "caller", "parameters", "request")
+
+    def __init__(
+        self, request: Request, parameters: dict[str, str], body: dict[str, Any], caller: Caller | None
+    ) -> None:
+        self.request, self.parameters, self.body, self.caller = request, parameters, body, caller
 
     @property
     def by(self) -> Caller:

@@ -1,7 +1,7 @@
 """The hub's store: one transaction is one plain function, and what it wakes is woken after the commit."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from peerline.core.ids import AgentId
 from peerline.core.message import Message
@@ -20,13 +20,13 @@ from peerline.store.tables.trail import TrailTable
 T = TypeVar("T")
 
 
-class Hint(NamedTuple):
+class Hint:
     """ "Look again", for whoever listens for `agent`; `kind` is the frame's type, `message` what was committed."""
 
-    agent: AgentId
-    kind: str
-    message: Message
-    detail: Any = None
+    __slots__ = ("agent", "detail", "kind", "message")
+
+    def __init__(self, agent: AgentId, kind: str, message: Message, detail: Any = None) -> None:
+        self.agent, self.kind, self.message, self.detail = agent, kind, message, detail
 
 
 class Tx:

@@ -5,7 +5,7 @@ from typing import Any
 
 from peerline.core.errors import MessageNotFound
 from peerline.core.ids import AgentId, MessageId, Millis
-from peerline.core.message import Message
+from peerline.core.message import FIELDS, Message
 from peerline.database.sql import Sql
 from peerline.store.recent import Recent
 
@@ -50,9 +50,9 @@ BY_AGENT = frozenset((OPEN_FROM, UNDELIVERED_FROM, FINAL_FROM, SENT, UNREAD_FROM
 
 # The hot ones have numbered parameters: finding 19 names would cost as much as the row. A whole message is the values
 # of its own row; what stands elsewhere, or cannot be there yet, is left out.
-_AT = {name: number for number, name in enumerate(Message._fields, 1)}
+_AT = {name: number for number, name in enumerate(FIELDS, 1)}
 _LATER = ("body", "reply", "delivered_at", "replied_at", "cancelled_at", "sender_event", "recipient_event")
-_NEW = [name for name in Message._fields if name not in _LATER]
+_NEW = [name for name in FIELDS if name not in _LATER]
 INSERT = f"""
     INSERT INTO message ({", ".join(_NEW)}) VALUES ({", ".join(f"?{_AT[name]}" for name in _NEW)})
 """  # noqa: S608 - names are ours
@@ -115,15 +115,15 @@ class MessageTable:
         row = self._sql.row(GET, id=message_id)
         if row is None:
             raise MessageNotFound("message not found")
-        return tuple.__new__(Message, row)
+        return Message(*row)
 
     def by_key(self, sender: AgentId, key: str) -> Message | None:
         row = self._sql.row(BY_KEY, sender=sender, key=key)
-        return None if row is None else Message._make(row)
+        return None if row is None else Message(*row)
 
     def add(self, message: Message) -> None:
         """Store a new message, whose numbers come from the counters."""
-        self._sql.put(INSERT, message)
+        self._sql.put(INSERT, message.values())
         self._sql.put(INSERT_BODY, (message.number, message.body))
         self._recent.keep(message)
 
@@ -155,7 +155,7 @@ class MessageTable:
         """The messages that one of this module's statements selects."""
         if statement in BY_AGENT:
             self._take_in()
-        return list(map(Message._make, self._sql.rows(statement, **values)))
+        return [Message(*row) for row in self._sql.rows(statement, **values)]
 
     def purge(self, before: Millis, most: int) -> int:
         """Delete messages that were final at `before` or earlier, `most` at a time; returns how many."""

@@ -11,7 +11,7 @@ Entropy = Callable[[int], bytes]
 
 def ordered_id(prefix: str, now: Millis, entropy: Entropy) -> str:
     """An id whose first 12 digits are the time: rows stored one after another stay neighbours in the index."""
-    return f"{prefix}_{now & 0xFFFF_FFFF_FFFF:012x}{entropy(10).hex()}"
+    return f"{prefix}_{((now & 0xFFFF_FFFF_FFFF).to_bytes(6, 'big') + entropy(10)).hex()}"
 
 
 def random_id(prefix: str, entropy: Entropy) -> str:

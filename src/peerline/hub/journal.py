@@ -1,6 +1,5 @@
 """What the hub says about itself: log lines without bodies, and counters since the start (spec/hub.md 9.12)."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -40,12 +39,15 @@ class Journal:
 
     def __init__(self, write: Callable[[Line], None], now: Callable[[], Millis]) -> None:
         self._write, self._now = write, now
-        self.counters: Counter[str] = Counter()
+        self.counters: dict[str, int] = {}
+
+    def count(self, counter: str, by: int = 1) -> None:
+        self.counters[counter] = self.counters.get(counter, 0) + by
 
     def event(self, event: str, level: str = "info", **about: Any) -> None:
         counter = COUNTED.get(event)
         if counter is not None:
-            self.counters[counter] += 1
+            self.count(counter)
         self._line(event, level, redacted(about))
 
     def _line(self, event: str, level: str, about: Line) -> None:
@@ -61,7 +63,7 @@ class Journal:
 
     def message(self, event: str, message: Message) -> None:
         """The hot one: its members are known to be no secrets, so nothing is searched."""
-        self.counters[COUNTED[event]] += 1
+        self.count(COUNTED[event])
         self._write(
             {
                 "timestamp": instant(self._now()),

@@ -272,7 +272,7 @@ class Messages:
 
         def purged(count: int) -> int:
             if count:
-                self._journal.counters["kxm_messages_purged_total"] += count
+                self._journal.count("kxm_messages_purged_total", count)
                 self._journal.event("message_purged", count=count)
             return count
 

@@ -77,7 +77,7 @@ class HubApplication:
         return fixed if request.remaining is None else f"{fixed}{self._limit_lines}{request.remaining}\r\n"
 
     def _answer(self, request: Request) -> Answer:
-        self._journal.counters["kxm_requests_total"] += 1
+        self._journal.count("kxm_requests_total")
         head = request.head
         if head is None:
             head = request.head = Head(request.headers)
@@ -146,7 +146,7 @@ class HubApplication:
 
     def _refused(self, error: BaseException, request: Request) -> Response:
         response = refusal(error, request.id)
-        self._journal.counters["kxm_errors_total"] += 1
+        self._journal.count("kxm_errors_total")
         if not isinstance(error, PeerlineError):
             self._oops(error)
         elif (request.method, request.path) == SEND:
@@ -172,7 +172,7 @@ class HubApplication:
     def refuse(self, status: int, code: str, text: str, peer: Peer) -> Response:
         """For what never became a request: broken framing, too large, too slow."""
         request_id = random_id("req", self._entropy)
-        self._journal.counters["kxm_errors_total"] += 1
+        self._journal.count("kxm_errors_total")
         response = error_answer(status, code, text, request_id, {})
         response.headers += (("x-request-id", request_id), ("referrer-policy", "no-referrer"))
         response.close = True

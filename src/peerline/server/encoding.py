@@ -11,6 +11,7 @@ STATUS_LINES: Final[dict[int, str]] = {
 }
 BODILESS: Final = frozenset({204, 304})
 CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
+_newest: Final[dict[int, tuple[tuple[tuple[str, str], ...], str]]] = {}  # by status: headers, and what they look like
 
 
 def encode_response(response: Response, bodiless: bool, close: bool) -> tuple[bytes, ...]:
@@ -19,12 +20,21 @@ def encode_response(response: Response, bodiless: bool, close: bool) -> tuple[by
     Raises:
         ValueError: a header that would break the framing.
     """
-    head, pieces = encode_head(response.status, response.headers), response.pieces or (response.body,)
+    status, headers, pieces = response.status, response.headers, response.pieces
+    known = _newest.get(status)
+    if known is None or known[0] is not headers:  # hashing the lines would cost more than writing the answer
+        known = _newest[status] = headers, encode_head(status, headers)
+    head = known[1]
     end = "connection: close\r\n\r\n" if close else "\r\n"
-    if response.status in BODILESS:
+    if status in BODILESS:
         return (f"{head}{response.lines}{end}".encode("latin-1"),)
-    encoded = f"{head}{response.lines}content-length: {sum(map(len, pieces))}\r\n{end}".encode("latin-1")
-    return (encoded,) if bodiless else (encoded, *pieces)
+    length = 0 if pieces else len(response.body)
+    for piece in pieces:
+        length += len(piece)
+    encoded = f"{head}{response.lines}content-length: {length}\r\n{end}".encode("latin-1")
+    if bodiless:
+        return (encoded,)
+    return (encoded, *pieces) if pieces else (encoded, response.body)
 
 
 def encode_stream_head(headers: tuple[tuple[str, str], ...], lines: str, status: int = 200) -> bytes:

@@ -5,7 +5,6 @@ whole request (headers ≤ 16 KiB, body ≤ 256 KiB), build a `Request`, call `A
 thread, and write what comes back: a `Response` at once, a `Later[Response]` when it settles, or a `Stream`.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -32,7 +31,7 @@ class Head:
 
     __slots__ = ("admitted", "headers", "json", "known", "minimal")
 
-    def __init__(self, headers: Mapping[str, str]) -> None:
+    def __init__(self, headers: dict[str, str]) -> None:
         self.headers = headers
         self.admitted = False
         self.json: bool | None = None
@@ -55,7 +54,7 @@ class Request:
         method: str,
         path: str,
         query: str,
-        headers: Mapping[str, str],
+        headers: dict[str, str],
         body: bytes,
         peer: Peer,
         head: Head | None = None,

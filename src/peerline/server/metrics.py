@@ -109,7 +109,8 @@ class MetricRoutes:
         return after
 
     def _balance(self) -> int:
-        return self._journal.counters["kxm_messages_sent_total"] - self._journal.counters["kxm_messages_purged_total"]
+        counted = self._journal.counters
+        return counted.get("kxm_messages_sent_total", 0) - counted.get("kxm_messages_purged_total", 0)
 
     def _with_pending(self, snapshot: Snapshot, found: Pending) -> Snapshot:
         oldest, queued = found
@@ -138,7 +139,7 @@ class MetricRoutes:
         return Snapshot(
             version=self._version,
             gauges=gauges,
-            counters=tuple((name, about, counted[name]) for name, about in COUNTERS.items()),
+            counters=tuple((name, about, counted.get(name, 0)) for name, about in COUNTERS.items()),
             distributions=(
                 ("kxm_request_duration_seconds", "time until an answer was ready, streams and waits left out", timed),
                 ("kxm_commit_duration_seconds", "time of a commit", (Series({}, self._measure.commit_s.read()),)),

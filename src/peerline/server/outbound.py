@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Sequence
 from typing import Final, cast
 
 from peerline.core.limits import STREAM_BUFFER_BYTES
@@ -46,7 +45,7 @@ class Slot:
         connection.advance()
 
 
-def write_pieces(transport: asyncio.Transport, pieces: Sequence[bytes]) -> None:
+def write_pieces(transport: asyncio.Transport, pieces: tuple[bytes, ...]) -> None:
     """Small pieces are joined, which costs less than handing over each; larger ones are not copied."""
     for piece in pieces:
         if len(piece) > JOINED_BYTES:

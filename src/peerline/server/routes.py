@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any
 
 from peerline.core.histogram import DURATIONS_S, Histogram
 from peerline.server.auth import Caller
@@ -34,43 +34,65 @@ class Call:
         return self.caller
 
 
-class Route(NamedTuple):
-    method: str
-    path: str
-    proof: Proof
-    answer: Callable[[Call], Answer]
-    fields: Sequence[Field] | None = None  # None: the body is not read
-    summary: str = ""
-    strict: bool = False  # our own routes refuse unknown fields
-    limited: bool = True
-    query: Sequence[str] = ()
-    answers: Sequence[int] = (200,)
-    timing: Histogram | None = None  # given by `Routes`
-    described: bool = True  # in OpenAPI; other protocols have descriptions of their own
+class Route:
+    """`fields` None: the body is not read. `strict`: our own routes refuse unknown fields. `timing` is given by
+    `Routes`. `described`: in OpenAPI; other protocols have descriptions of their own."""
+
+    __slots__ = (
+        "answer",
+        "answers",
+        "described",
+        "fields",
+        "limited",
+        "method",
+        "path",
+        "proof",
+        "query",
+        "strict",
+        "summary",
+        "timing",
+    )
+
+    def __init__(
+        self,
+        method: str,
+        path: str,
+        proof: Proof,
+        answer: Callable[[Call], Answer],
+        fields: Sequence[Field] | None = None,
+        summary: str = "",
+        strict: bool = False,
+        limited: bool = True,
+        query: Sequence[str] = (),
+        answers: Sequence[int] = (200,),
+        described: bool = True,
+    ) -> None:
+        self.method, self.path, self.proof, self.answer = method, path, proof, answer
+        self.fields, self.summary, self.strict, self.limited = fields, summary, strict, limited
+        self.query, self.answers, self.described = query, answers, described
+        self.timing: Histogram | None = None
 
 
-class _Shape(NamedTuple):
+class _Shape:
     """A route with parameters: where each name stands among the segments, and the words that its key leaves open."""
 
-    route: Route
-    names: tuple[tuple[int, str], ...]
-    words: tuple[tuple[int, str], ...]
+    __slots__ = ("names", "route", "words")
 
-    @classmethod
-    def of(cls, route: Route, parts: Sequence[str]) -> "_Shape":
-        names = tuple((at, part[1:-1]) for at, part in enumerate(parts) if part[:1] == "{")
-        words = tuple((at, part) for at, part in enumerate(parts[:-1]) if part[:1] != "{" and at != 2)
-        return cls(route, names, words)
+    def __init__(self, route: Route, parts: list[str]) -> None:
+        self.route = route
+        self.names = [(at, part[1:-1]) for at, part in enumerate(parts) if part[:1] == "{"]
+        self.words = [(at, part) for at, part in enumerate(parts[:-1]) if part[:1] != "{" and at != 2]
 
 
 class Routes:
     """Found by method, length, noun and last segment: what differs between the shapes of one noun is their verb."""
 
     def __init__(self, routes: Sequence[Route]) -> None:
-        self.all = tuple(route._replace(timing=Histogram(DURATIONS_S)) for route in routes)
+        self.all = tuple(routes)
         self._fixed: dict[tuple[str, str], Route] = {}
         self._shaped: dict[tuple[str, int, str, str | None], _Shape] = {}
         for route in self.all:
+            route.timing = Histogram(DURATIONS_S)
             parts = route.path.split("/")
             if "{" not in route.path:
                 self._fixed[route.method, route.path] = route
@@ -78,7 +100,7 @@ class Routes:
                 last = None if parts[-1][:1] == "{" else parts[-1]
                 key = (route.method, len(parts), parts[2], last)
                 assert key not in self._shaped, f"two routes of one shape: {route.path}"
-                self._shaped[key] = _Shape.of(route, parts)
+                self._shaped[key] = _Shape(route, parts)
 
     def find(self, method: str, path: str) -> tuple[Route, dict[str, str]] | None:
         """The route and its raw path parameters; a wrong method is no route either."""
@@ -94,9 +116,12 @@ class Routes:
         )
         if found is None:
             return None
-        route, names, words = found
-        for at, word in words:
+        for at, word in found.words:
             if parts[at] != word:
                 return None
-        parameters = {name: parts[at] for at, name in names}
-        return None if "" in parameters.values() else (route, parameters)
+        parameters: dict[str, str] = {}
+        for at, name in found.names:
+            if not parts[at]:
+                return None
+            parameters[name] = parts[at]
+        return found.route, parameters

@@ -1,7 +1,7 @@
 """Tables of fields: each reads one member with the contract's texts, and describes itself (spec/hub.md 3.1)."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from peerline.core.errors import Invalid
@@ -13,13 +13,13 @@ class Field(Protocol):
     required: bool
     default: Any
 
-    def read(self, body: Mapping[str, Any]) -> Any:
+    def read(self, body: dict[str, Any]) -> Any:
         """The member's value, or what stands for its absence. Raises: Invalid."""
 
     def schema(self) -> dict[str, Any]: ...
 
 
-def read(fields: Sequence[Field], body: Mapping[str, Any]) -> dict[str, Any]:
+def read(fields: Sequence[Field], body: dict[str, Any]) -> dict[str, Any]:
     """All values by name, checked in the table's order: the first fault is the one that is reported."""
     return {field.name: field.read(body) if field.name in body or field.required else field.default for field in fields}
 
@@ -34,7 +34,7 @@ class Text:
     ) -> None:
         self.name, self.at_most, self.required, self.default, self.verbatim = name, at_most, required, default, verbatim
 
-    def read(self, body: Mapping[str, Any]) -> str | None:
+    def read(self, body: dict[str, Any]) -> str | None:
         value = body.get(self.name)
         if type(value) is not str:
             if value is None and not self.required:
@@ -64,7 +64,7 @@ class Integer:
     def __init__(self, name: str, low: int, high: int, default: int | None = None) -> None:
         self.name, self.low, self.high, self.default, self.required = name, low, high, default, default is None
 
-    def read(self, body: Mapping[str, Any]) -> int:
+    def read(self, body: dict[str, Any]) -> int:
         if self.name not in body and self.default is not None:
             return self.default
         value = body.get(self.name)
@@ -84,7 +84,7 @@ class Label(Text):
 
     __slots__ = ()
 
-    def read(self, body: Mapping[str, Any]) -> str:
+    def read(self, body: dict[str, Any]) -> str:
         label = super().read(body) or ""
         if not label.isprintable():
             raise Invalid(f"{self.name} must not contain control or format characters")
@@ -104,7 +104,7 @@ class Texts:
         self._at_least, self._at_most, self._of, self._pattern = at_least, at_most, of, pattern
         self._text = Text("each", each, required=True)
 
-    def read(self, body: Mapping[str, Any]) -> list[str] | None:
+    def read(self, body: dict[str, Any]) -> list[str] | None:
         value = body.get(self.name)
         if value is None and not self.required:
             return None
@@ -137,7 +137,7 @@ class Choice:
         self.name, self.choices, self.default, self.fault = name, tuple(choices), default, fault
         self.required = default is None
 
-    def read(self, body: Mapping[str, Any]) -> str:
+    def read(self, body: dict[str, Any]) -> str:
         value = body.get(self.name, self.default)
         if not isinstance(value, str) or value not in self.choices:
             raise Invalid(self.fault)
@@ -156,7 +156,7 @@ class Flag:
     def __init__(self, name: str) -> None:
         self.name, self.required, self.default = name, False, False
 
-    def read(self, body: Mapping[str, Any]) -> bool:
+    def read(self, body: dict[str, Any]) -> bool:
         value = body.get(self.name)
         if value is None:
             return False
@@ -176,14 +176,14 @@ class Opaque:
     def __init__(self, name: str, schema: dict[str, Any] | None = None) -> None:
         self.name, self.required, self.default, self._schema = name, False, None, schema or {}
 
-    def read(self, body: Mapping[str, Any]) -> Any:
+    def read(self, body: dict[str, Any]) -> Any:
         return body.get(self.name)
 
     def schema(self) -> dict[str, Any]:
         return dict(self._schema)
 
 
-def refuse_unknown(fields: Sequence[Field], body: Mapping[str, Any]) -> None:
+def refuse_unknown(fields: Sequence[Field], body: dict[str, Any]) -> None:
     """For our own routes: a member that no field reads is a mistake, not a wish. Raises: Invalid."""
     known = {field.name for field in fields}
     for name in body:

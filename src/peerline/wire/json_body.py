@@ -52,15 +52,25 @@ def _flat(body: bytes) -> dict[str, Any] | None:
     if type(value) is not dict:
         return None
     strings = len(value)
-    for member in value.values():
-        kind = type(member)
-        if kind is str:
+    least, shortest = 1 + 4 * strings, JSON_INTEGER  # braces and commas; quotes and colons
+    for name, member in value.items():
+        length = len(name)
+        least += length
+        shortest = min(shortest, length)
+        if isinstance(member, str):
             strings += 1
-        elif kind is int:
+            least += len(member) + 2
+        elif isinstance(member, bool) or member is None:
+            least += 4
+        elif isinstance(member, int):
             if abs(member) > JSON_INTEGER:
                 return None
-        elif kind is not bool and member is not None:
+            least += 1
+        else:
             return None
+    # A name that stands twice takes room: five bytes and itself. What is written without as many gaps needs no look.
+    if len(body) - least < 5 + shortest:
+        return value
     # Without escapes every string takes two quotes: a name that stands twice has some too many.
     return value if _quotes(body, 2 * strings) else None
 

@@ -1,6 +1,5 @@
 """Project tokens on the wire: what may be asked of one, and the record that never holds its secret."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from peerline.core import limits
@@ -20,7 +19,7 @@ class Span:
     def __init__(self, name: str, low: int, high: int) -> None:
         self.name, self.required, self.default, self._integer = name, False, None, Integer(name, low, high)
 
-    def read(self, body: Mapping[str, Any]) -> Millis | None:
+    def read(self, body: dict[str, Any]) -> Millis | None:
         return None if body.get(self.name) is None else self._integer.read(body)
 
     def schema(self) -> dict[str, Any]:

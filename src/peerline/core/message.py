@@ -32,6 +32,13 @@ class Verb(StrEnum):
     EXPIRE = "expire"
 
 
+# Constants: compiled, a look into an enumeration costs as much as a call.
+_QUEUED: Final = Status.QUEUED
+_DELIVERED: Final = Status.DELIVERED
+_REPLIED: Final = Status.REPLIED
+_ACKNOWLEDGE: Final = Verb.ACKNOWLEDGE
+_REPLY: Final = Verb.REPLY
+
 OPEN = (Status.QUEUED, Status.DELIVERED)
 FINAL = (Status.REPLIED, Status.CANCELLED, Status.EXPIRED, Status.ERROR)
 
@@ -190,7 +197,7 @@ class Message:
 
     @property
     def open(self) -> bool:
-        return self.status in OPEN
+        return self.status == _QUEUED or self.status == _DELIVERED
 
     @property
     def final_at(self) -> Millis:
@@ -206,13 +213,13 @@ class Message:
         return None
 
     def due(self, now: Millis) -> bool:
-        return self.expires_at <= now and self.status in OPEN
+        return self.expires_at <= now and self.open
 
     def acknowledged(self, by: AgentId, now: Millis) -> "Message":
         """Taken by the recipient; a second acknowledgement changes nothing."""
         if by != self.recipient:
             raise MessageForbidden("only the recipient can acknowledge this message")
-        status = self._after(Verb.ACKNOWLEDGE)
+        status = self._after(_ACKNOWLEDGE)
         if self.status == status:
             return self
         taken = self._copy()
@@ -222,10 +229,10 @@ class Message:
     def replied(self, by: AgentId, text: str, now: Millis) -> "Message":
         if by != self.recipient:
             raise MessageForbidden("only the recipient can reply to this message")
-        if self.status == Status.REPLIED:
+        if self.status == _REPLIED:
             raise DuplicateReply("message already has a reply")
         answered = self._copy()
-        answered.status, answered.reply, answered.replied_at = self._after(Verb.REPLY), text, now
+        answered.status, answered.reply, answered.replied_at = self._after(_REPLY), text, now
         return answered
 
     def cancelled(self, by: AgentId, now: Millis) -> "Message":

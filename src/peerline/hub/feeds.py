@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable
-from typing import Protocol
+from typing import Final, Protocol
 
 from peerline.core.agent import Agent
 from peerline.core.errors import PeerlineError
@@ -14,11 +14,13 @@ from peerline.hub.facts import Facts
 from peerline.store.api import Hint, Store, Tx
 from peerline.store.tables import messages as sql
 from peerline.wire.json_body import encode
-from peerline.wire.messages import outcome_pieces, record_pieces
+from peerline.wire.messages import LINES
 from peerline.wire.sse import HEARTBEAT, frame, message_frame
 
 PAGE = 16
 OWN = ("reply", "cancelled", "expired")
+_PUSHED: Final = Observed.PUSHED  # a constant: a look into the enumeration for each frame is spared
+_FINAL_PUSHED: Final = Observed.FINAL_PUSHED
 EARLY = 64
 
 
@@ -215,15 +217,15 @@ class Feed:
         if self._probe:
             self._probe("pushing")
         self._seq = message.seq
-        self._out.write(*message_frame("message", self.token, record_pieces(message)))
-        self._facts.observed(message.number, Observed.PUSHED, self.agent.id, self._where)
+        self._out.write(*message_frame("message", self.token, LINES.pieces(message)))
+        self._facts.observed(message.number, _PUSHED, self.agent.id, self._where)
 
     def _write_own(self, number: int, kind: str, message: Message) -> None:
         assert self._out is not None
         self.token = number
-        pieces = outcome_pieces(message) if self._minimal else record_pieces(message)
+        pieces = LINES.outcome(message) if self._minimal else LINES.pieces(message)
         self._out.write(*message_frame(kind, number, pieces))
-        self._facts.got(message.number, Observed.FINAL_PUSHED, self.agent.id, number, self._where)
+        self._facts.got(message.number, _FINAL_PUSHED, self.agent.id, number, self._where)
 
     @property
     def full(self) -> bool:

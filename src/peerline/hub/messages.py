@@ -3,7 +3,7 @@
 from __future__ import annotations  # an annotation of an inner function would be worked out at each call
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from peerline.core.agent import GATEWAY, Agent, Presence
 from peerline.core.draft import Draft, check_needs, check_path
@@ -33,7 +33,9 @@ SENT = {
     "final": sql.FINAL_FROM,
     "unread": sql.UNREAD_FROM,
 }
-KINDS = {Status.REPLIED: "reply", Status.CANCELLED: "cancelled", Status.EXPIRED: "expired"}
+_REPLIED: Final = Status.REPLIED
+_CANCELLED: Final = Status.CANCELLED
+KINDS: Final = {Status.REPLIED: "reply", Status.CANCELLED: "cancelled", Status.EXPIRED: "expired"}
 
 
 class Told(NamedTuple):
@@ -313,8 +315,8 @@ def _finish(tx: Tx, message: Message) -> Message:
     """Store a message that has just become final and wake those who are to be told: a reply its sender, a
     cancellation its recipient, an expiry both."""
     kind = KINDS[message.status]
-    to_sender = message.status != Status.CANCELLED
-    to_recipient = message.status != Status.REPLIED
+    to_sender = message.status != _CANCELLED
+    to_recipient = message.status != _REPLIED
     message = message.ended(
         tx.counters.next_event(message.sender) if to_sender else None,
         tx.counters.next_event(message.recipient) if to_recipient else None,

@@ -15,7 +15,7 @@ from peerline.server.routes import Call, Proof, Route
 from peerline.wire.agents import LOCAL_TOKEN, REGISTER
 from peerline.wire.directory import DIRECTORY, directory
 from peerline.wire.fields import read
-from peerline.wire.messages import record_json
+from peerline.wire.messages import LINES
 
 
 class AgentRoutes:
@@ -118,7 +118,7 @@ class AgentRoutes:
         self._own(call)
         peek = truth(members(call.request).get("peek"))
         return self._messages.inbox(call.by.agent, peek=peek).map(
-            lambda found: raw_answer(b'{"messages":[', b",".join(map(record_json, found)), b"]}")
+            lambda found: raw_answer(b'{"messages":[', b",".join(map(LINES.line, found)), b"]}")
         )
 
     def unregister(self, call: Call) -> Later[Response]:

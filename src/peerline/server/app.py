@@ -5,6 +5,7 @@ from __future__ import annotations  # an annotation of an inner function would b
 import re
 import time
 from collections.abc import Callable
+from typing import Final
 from urllib.parse import unquote_to_bytes
 
 from peerline.core.errors import Invalid, InvalidRequest, PeerlineError, RouteNotFound, Stopping, WrongMedia
@@ -25,7 +26,8 @@ from peerline.wire.fields import refuse_unknown
 from peerline.wire.json_body import decode
 
 SEND = ("POST", "/v1/messages")
-REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,80}")
+_AGENT: Final = Proof.AGENT
+REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,80}")
 
 
 class HubApplication:
@@ -91,7 +93,7 @@ class HubApplication:
             raise RouteNotFound("route not found", nextAction="see_openapi_json")
         route, parameters = found
         request.timing = route.timing
-        caller, unproven = self._auth.known(head) if route.proof is Proof.AGENT else None, None
+        caller, unproven = self._auth.known(head) if route.proof is _AGENT else None, None
         if caller is None:
             caller, unproven = self._prove(route, request)
         if route.limited:
@@ -108,7 +110,7 @@ class HubApplication:
     def _prove(self, route: Route, request: Request) -> tuple[Caller | None, PeerlineError | None]:
         """Who calls, if the route wants to know; the failure is reported only after the rate limit has counted it."""
         try:
-            if route.proof is Proof.AGENT:
+            if route.proof is _AGENT:
                 return self._auth.agent(request), None
             if route.proof is Proof.ADMIN:
                 self._auth.admin(request)

@@ -26,15 +26,13 @@ from peerline.wire.json_body import encode
 from peerline.wire.messages import (
     ACKNOWLEDGE,
     FACT,
+    LINES,
     NOTE,
     REPLY,
     SEND,
     draft,
     fact_record,
     head,
-    record_json,
-    record_pieces,
-    record_short,
 )
 
 CallLater = Callable[[float, Callable[[], None]], asyncio.TimerHandle]
@@ -105,9 +103,9 @@ class MessageRoutes:
     def _sent(self, done: tuple[Message, bool]) -> Response:
         message, repeated = done
         if repeated:
-            return raw_answer(b'{"message":', *record_pieces(message), self._known(message) + b',"idempotent":true}')
+            return raw_answer(b'{"message":', *LINES.pieces(message), self._known(message) + b',"idempotent":true}')
         known = self._known(message) + b',"idempotent":false}'
-        return raw_answer(b'{"message":', *record_pieces(message), known, status=202)
+        return raw_answer(b'{"message":', *LINES.pieces(message), known, status=202)
 
     def _sent_short(self, done: tuple[Message, bool]) -> Response:
         """What was sent before is told whole: it may have its reply by now."""
@@ -115,7 +113,7 @@ class MessageRoutes:
         if repeated:
             return self._sent(done)
         return short_answer(
-            b'{"message":%b%b,"idempotent":false}' % (record_short(message), self._known(message)), status=202
+            b'{"message":%b%b,"idempotent":false}' % (LINES.short(message), self._known(message)), status=202
         )
 
     def _known(self, message: Message) -> bytes:
@@ -130,7 +128,7 @@ class MessageRoutes:
             raise Invalid("state must be open, undelivered, final, unread, or all")
         most = integer("limit", query.get("limit"), 1, 1000, 100)
         return self._messages.sent(call.by.agent, state, most).map(
-            lambda found: raw_answer(b'{"messages":[', b",".join(map(record_json, found)), b"]}")
+            lambda found: raw_answer(b'{"messages":[', b",".join(map(LINES.line, found)), b"]}")
         )
 
     def get(self, call: Call) -> Answer:
@@ -213,21 +211,21 @@ class MessageRoutes:
 
 
 def _message(message: Message) -> Response:
-    return raw_answer(b'{"message":', *record_pieces(message), b"}")
+    return raw_answer(b'{"message":', *LINES.pieces(message), b"}")
 
 
 def _short(message: Message) -> Response:
-    return short_answer(b'{"message":%b}' % record_short(message))
+    return short_answer(b'{"message":%b}' % LINES.short(message))
 
 
 def _taken(done: tuple[Message, bool]) -> Response:
     message, first = done
-    return raw_answer(b'{"message":', *record_pieces(message), b',"first":true}' if first else b',"first":false}')
+    return raw_answer(b'{"message":', *LINES.pieces(message), b',"first":true}' if first else b',"first":false}')
 
 
 def _taken_short(done: tuple[Message, bool]) -> Response:
     message, first = done
-    return short_answer(b'{"message":%b,"first":%b}' % (record_short(message), b"true" if first else b"false"))
+    return short_answer(b'{"message":%b,"first":%b}' % (LINES.short(message), b"true" if first else b"false"))
 
 
 def _told(told: Told) -> Response:

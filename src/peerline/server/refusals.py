@@ -1,6 +1,6 @@
 """A refusal as an HTTP answer: one shape on every route (spec/hub.md 3.1)."""
 
-from typing import Any
+from typing import Any, Final
 
 from peerline.core import errors
 from peerline.core.errors import PeerlineError
@@ -22,12 +22,14 @@ STATUS: dict[type[PeerlineError], int] = {
     errors.UpgradeRequired: 426,
     errors.TooMany: 429,
 }
-JSON = (
+# Of any length: compiled, a tuple of known length is taken apart and made anew at each use.
+HeaderLines = tuple[tuple[str, str], ...]
+JSON: Final[HeaderLines] = (
     ("content-type", "application/json; charset=utf-8"),
     ("cache-control", "no-store"),
     ("x-content-type-options", "nosniff"),
 )
-SHORT_JSON = (*JSON, APPLIED)
+SHORT_JSON: Final[HeaderLines] = (*JSON, APPLIED)
 INTERNAL = "internal server error"
 RETRY_S = 2
 

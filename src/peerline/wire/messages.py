@@ -1,6 +1,6 @@
 """Messages on the wire: what a send may hold, and the record everybody reads (spec/hub.md 3.5, 3.8)."""
 
-from typing import Any
+from typing import Any, Final
 
 from peerline.core import limits
 from peerline.core.brake import held, release
@@ -235,8 +235,7 @@ def _without_text(start: bytes) -> bytes:
     return start[: start.index(b',"content":')] + start[start.rindex(b',"delivery":') :]
 
 
-_lines = Lines()
-record_json, record_pieces, outcome_pieces, record_short = _lines.line, _lines.pieces, _lines.outcome, _lines.short
+LINES: Final = Lines()
 
 
 def head(message: Message) -> dict[str, Any]:

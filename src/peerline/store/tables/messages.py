@@ -5,7 +5,7 @@ from typing import Any
 
 from peerline.core.errors import MessageNotFound
 from peerline.core.ids import AgentId, MessageId, Millis
-from peerline.core.message import FIELDS, Message
+from peerline.core.message import FIELDS, Message, Status
 from peerline.database.sql import Sql
 from peerline.store.recent import Recent
 
@@ -51,6 +51,7 @@ BY_AGENT = frozenset((OPEN_FROM, UNDELIVERED_FROM, FINAL_FROM, SENT, UNREAD_FROM
 # The hot ones have numbered parameters: finding 19 names would cost as much as the row. A whole message is the values
 # of its own row; what stands elsewhere, or cannot be there yet, is left out.
 _AT = {name: number for number, name in enumerate(FIELDS, 1)}
+_STATUS = FIELDS.index("status")
 _LATER = ("body", "reply", "delivered_at", "replied_at", "cancelled_at", "sender_event", "recipient_event")
 _NEW = [name for name in FIELDS if name not in _LATER]
 # Short: to find a prepared statement its whole text is hashed.
@@ -97,6 +98,13 @@ OWES = """
 """
 
 
+def _message(row: Sequence[Any]) -> Message:
+    """The row as a message; compiled, a status has to be one, not only its text."""
+    values = list(row)
+    values[_STATUS] = Status(values[_STATUS])
+    return Message(*values)
+
+
 class MessageTable:
     def __init__(self, sql: Sql, recent: Recent | None = None, take_in: Callable[[], None] = lambda: None) -> None:
         """Whoever gives `recent` has it cleared when a transaction is undone, and is the only one who writes.
@@ -113,11 +121,11 @@ class MessageTable:
         row = self._sql.row(GET, id=message_id)
         if row is None:
             raise MessageNotFound("message not found")
-        return Message(*row)
+        return _message(row)
 
     def by_key(self, sender: AgentId, key: str) -> Message | None:
         row = self._sql.row(BY_KEY, sender=sender, key=key)
-        return None if row is None else Message(*row)
+        return None if row is None else _message(row)
 
     def add(self, message: Message) -> None:
         """Store a new message, whose numbers come from the counters."""
@@ -153,7 +161,7 @@ class MessageTable:
         """The messages that one of this module's statements selects."""
         if statement in BY_AGENT:
             self._take_in()
-        return [Message(*row) for row in self._sql.rows(statement, **values)]
+        return [_message(row) for row in self._sql.rows(statement, **values)]
 
     def purge(self, before: Millis, most: int) -> int:
         """Delete messages that were final at `before` or earlier, `most` at a time; returns how many."""

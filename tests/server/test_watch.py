@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 from websockets.exceptions import ConnectionClosed
+from websockets.frames import CloseCode
 from websockets.sync.client import ClientConnection, connect
 
 from tests.hub_process import PATIENCE_S, Agent, HubProcess, Project
@@ -59,6 +60,15 @@ def test_requests_and_replies_are_told_by_lines_without_their_texts(shop: Projec
         assert line(socket) == f"KXM reply to {mine} from lead: read it with kxm_get"
     facts = lead.call("GET", f"/v1/messages/{waiting}/trail").json["facts"]
     assert ("announced", "by watch ticket") in [(fact["fact"], fact.get("detail")) for fact in facts]
+
+
+def test_of_a_request_to_somebody_who_only_watches_the_trail_is_told(shop: Project) -> None:
+    lead, me = shop.register("lead"), shop.register("me")
+    with watching(me) as socket:
+        sent = lead.send("me")["id"]
+        assert sent in line(socket)
+        told = lead.call("GET", f"/v1/messages/{sent}/trail")
+        assert told.status == 200, told.json
 
 
 def test_a_monitor_that_is_armed_anew_is_not_told_again(shop: Project) -> None:
@@ -145,9 +155,18 @@ def test_a_hub_that_stops_ends_it(shop: Project) -> None:
 def test_a_peer_that_talks_too_much_is_cut_off(shop: Project) -> None:
     with watching(shop.register("me")) as socket:
         socket.send("x" * 5_000)
-        with pytest.raises(ConnectionClosed):
+        with pytest.raises(ConnectionClosed) as closed:
             socket.recv(timeout=PATIENCE_S)
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == CloseCode.MESSAGE_TOO_BIG
     assert shop.hub.call("GET", "/health").status == 200
+
+
+def test_a_peer_that_asks_whether_anybody_is_there_is_answered(shop: Project) -> None:
+    with watching(shop.register("me")) as socket:
+        assert socket.ping().wait(PATIENCE_S)
+        socket.close()
+        assert socket.close_code == CloseCode.NORMAL_CLOSURE
 
 
 def test_the_fall_back_carrier_says_that_it_cannot(start_hub: Callable[..., HubProcess]) -> None:

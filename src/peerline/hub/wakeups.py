@@ -2,24 +2,48 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
+from peerline.core.agent import Agent
 from peerline.core.ids import AgentId, MessageId
 from peerline.core.message import Message
 from peerline.store.api import Hint
 
 if TYPE_CHECKING:
-    from peerline.hub.feeds import Feed
     from peerline.hub.overview import OpsFeed
 
 Waiting = Callable[[Message | None], None]
+
+
+class Listener(Protocol):
+    """A stream of an agent, or a WebSocket that says what `kxm watch` says."""
+
+    @property
+    def agent(self) -> Agent: ...
+
+    @property
+    def token_digest(self) -> bytes | None:
+        """Of the token that opened it, which may be revoked."""
+
+    @property
+    def full(self) -> bool:
+        """Its reader takes nothing at the moment."""
+
+    def hint(self, hint: Hint) -> None:
+        """There is something new to look at."""
+
+    def presence(self, data: bytes) -> None:
+        """Another agent came or went."""
+
+    def end(self) -> None:
+        """What opened it is no longer valid."""
 
 
 class Wakeups:
     """Lives on the event loop's thread. A hint is only ever "look again": whoever misses one finds the store right."""
 
     def __init__(self) -> None:
-        self._feeds: dict[AgentId, list[Feed]] = {}
+        self._feeds: dict[AgentId, list[Listener]] = {}
         self._waiting: dict[MessageId, list[Waiting]] = {}
         self._by_project: dict[str, int] = defaultdict(int)
         self.streams = 0
@@ -41,12 +65,12 @@ class Wakeups:
             if watcher.project == project:
                 watcher.changed(topic)
 
-    def add(self, feed: "Feed") -> None:
+    def add(self, feed: Listener) -> None:
         self._feeds.setdefault(feed.agent.id, []).append(feed)
         self._by_project[feed.agent.project] += 1
         self.streams += 1
 
-    def discard(self, feed: "Feed") -> None:
+    def discard(self, feed: Listener) -> None:
         feeds = self._feeds.get(feed.agent.id, [])
         if feed in feeds:
             feeds.remove(feed)
@@ -55,10 +79,10 @@ class Wakeups:
             if not feeds:
                 del self._feeds[feed.agent.id]
 
-    def feeds(self, agent: AgentId) -> list["Feed"]:
+    def feeds(self, agent: AgentId) -> list[Listener]:
         return list(self._feeds.get(agent, ()))
 
-    def all(self) -> Iterator["Feed"]:
+    def all(self) -> Iterator[Listener]:
         for feeds in list(self._feeds.values()):
             yield from list(feeds)
 

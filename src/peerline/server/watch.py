@@ -81,6 +81,10 @@ class Watch:
     def presence(self, data: bytes) -> None:
         pass
 
+    @property
+    def full(self) -> bool:
+        return not self._socket.ready
+
     def heartbeat(self) -> None:
         self._socket.ping()
 
@@ -191,13 +195,13 @@ class WatchRoutes:
         watch = Watch(ticket, self._messages, self._facts, self._told, lambda: self._clock.monotonic() / 1000)
 
         def opened() -> None:
-            self._wakeups.add(watch)  # type: ignore[arg-type]  # it listens as a feed does
+            self._wakeups.add(watch)
             self._wheel.add(watch)
             watch.look()
 
         def closed() -> None:
             watch.stop()
-            self._wakeups.discard(watch)  # type: ignore[arg-type]
+            self._wakeups.discard(watch)
             self._wheel.discard(watch)
 
         socket = WebSocket(request, on_opened=opened, on_resumed=watch.look, on_closed=closed)

@@ -10,7 +10,8 @@ from websockets.protocol import State
 from websockets.server import ServerProtocol
 
 from peerline.core.errors import InvalidRequest
-from peerline.server.exchange import Request, Sink, Stream
+from peerline.server.exchange import Request
+from peerline.server.stream import Sink, Stream
 
 MESSAGE_BYTES = 4_096  # nobody has to say anything here
 DROPPED = ("connection", "date", "server")
@@ -39,8 +40,11 @@ class WebSocket(Stream):
         for name, value in request.headers.items():
             headers[name] = value
         headers["connection"] = "Upgrade"  # the parser took it off
-        answer = self._protocol.accept(Upgrade(request.path, headers))
-        if answer.status_code != 101:
+        # It is handed the request as bytes: its parser reads frames only after a handshake that it has read itself.
+        self._protocol.receive_data(Upgrade(request.path, headers).serialize())
+        asked = self._protocol.events_received()
+        answer = self._protocol.accept(asked[0]) if asked and isinstance(asked[0], Upgrade) else None
+        if answer is None or answer.status_code != 101:
             raise InvalidRequest("this is no opening handshake of a WebSocket")
         self._protocol.send_response(answer)
         self._protocol.data_to_send()  # the head, which the connection writes itself

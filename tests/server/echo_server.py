@@ -14,8 +14,9 @@ import uvloop
 from peerline.core.limits import BODY_BYTES
 from peerline.database.later import Later
 from peerline.server.deadlines import Deadlines, Wheel
-from peerline.server.exchange import Answer, Peer, Request, Response, Sink, Stream
+from peerline.server.exchange import Answer, Peer, Request, Response
 from peerline.server.listen import serve
+from peerline.server.stream import Sink, Stream
 
 Caller = Literal["protocol", "asgi"]
 WAIT_S = 20

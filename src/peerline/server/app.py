@@ -5,7 +5,7 @@ from __future__ import annotations  # an annotation of an inner function would b
 import re
 import time
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
 from peerline.core.errors import Invalid, InvalidRequest, PeerlineError, RouteNotFound, Stopping, WrongMedia
@@ -17,11 +17,12 @@ from peerline.hub.clock import HubClock
 from peerline.hub.journal import Journal
 from peerline.hub.refused import Refused
 from peerline.server.auth import Auth, Caller
-from peerline.server.exchange import Answer, Head, Peer, Request, Response, Stream
+from peerline.server.exchange import Answer, Head, Peer, Request, Response
 from peerline.server.guards import Guard
 from peerline.server.rates import count
 from peerline.server.refusals import error_answer, refusal
 from peerline.server.routes import Call, Proof, Route, Routes
+from peerline.server.stream import Stream
 from peerline.wire.fields import refuse_unknown
 from peerline.wire.json_body import decode
 
@@ -135,7 +136,7 @@ class HubApplication:
     def _after(
         self, answer: Later[Response] | Later[Response | Stream], request: Request, began: float
     ) -> Later[Response]:
-        def settled(done: Later[Response]) -> None:
+        def settled(done: Later[Any]) -> None:
             if done.error is not None:
                 done.value, done.error = self._refused(done.error, request), None
             assert done.value is not None
@@ -143,7 +144,7 @@ class HubApplication:
             if request.timing is not None:
                 request.timing.record(self._timer() - began)
 
-        answer.then(settled)  # type: ignore[arg-type]
+        answer.then(settled)
         return answer  # type: ignore[return-value]
 
     def _refused(self, error: BaseException, request: Request) -> Response:

@@ -13,9 +13,10 @@ from peerline.database.later import Later
 from peerline.server import framing
 from peerline.server.deadlines import Deadlines
 from peerline.server.encoding import BODILESS, encode_head
-from peerline.server.exchange import Application, Peer, Request, Response, Stream
+from peerline.server.exchange import Application, Peer, Request, Response
 from peerline.server.framing import Refused
 from peerline.server.outbound import STREAM_HIGH_WATER
+from peerline.server.stream import Stream
 
 logger = logging.getLogger(__name__)
 

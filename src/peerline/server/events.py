@@ -12,10 +12,11 @@ from peerline.hub.feeds import Feed
 from peerline.hub.messages import expire_for
 from peerline.hub.wakeups import Wakeups
 from peerline.server.auth import Auth
-from peerline.server.exchange import Answer, Sink, Stream
+from peerline.server.exchange import Answer
 from peerline.server.preferences import APPLIED, minimal
 from peerline.server.query import members, truth
 from peerline.server.routes import Call, Proof, Route
+from peerline.server.stream import Sink, Stream
 from peerline.store.api import Store
 from peerline.wire.json_body import encode
 from peerline.wire.sse import HEADERS

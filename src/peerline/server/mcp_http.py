@@ -21,11 +21,12 @@ from peerline.hub.agents import Agents
 from peerline.hub.clock import HubClock
 from peerline.hub.wakeups import Wakeups
 from peerline.server.auth import Auth, bearer
-from peerline.server.exchange import Answer, Application, Request, Response, Stream
+from peerline.server.exchange import Answer, Application, Request, Response
 from peerline.server.mounted import Mounted
 from peerline.server.query import members
 from peerline.server.rates import count
 from peerline.server.routes import Call, Proof, Route
+from peerline.server.stream import Stream
 
 PATH: Final = "/mcp"
 WANTED: Final = "kxm.wanted"  # where a request's scope says who asks

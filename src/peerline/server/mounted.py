@@ -6,8 +6,9 @@ from typing import Any
 
 from peerline.database.later import Later
 from peerline.server.asgi import AsgiApp, Message, Scope
-from peerline.server.exchange import Request, Response, Sink, Stream
+from peerline.server.exchange import Request, Response
 from peerline.server.refusals import JSON
+from peerline.server.stream import Sink, Stream
 
 STREAM = "text/event-stream"
 OURS = ("content-length", "connection", "transfer-encoding")

@@ -9,10 +9,11 @@ from peerline.core.text import trim, utf16_length
 from peerline.hub.overview import OpsFeed, Overview
 from peerline.hub.wakeups import Wakeups
 from peerline.server.events import Wheel
-from peerline.server.exchange import Answer, Sink, Stream
+from peerline.server.exchange import Answer
 from peerline.server.query import members
 from peerline.server.refusals import json_answer
 from peerline.server.routes import Call, Proof, Route
+from peerline.server.stream import Sink, Stream
 from peerline.wire.sse import HEADERS
 
 STREAMS = 64

@@ -9,9 +9,10 @@ from peerline.core.limits import STREAM_BUFFER_BYTES
 from peerline.database.later import Later
 from peerline.server.deadlines import NEVER
 from peerline.server.encoding import encode_response, encode_stream_head
-from peerline.server.exchange import Answer, Peer, Response, Stream
+from peerline.server.exchange import Answer, Peer, Response
 from peerline.server.patience import IDLE, Patience, Shared
 from peerline.server.peers import peer_of, ready_for_stream
+from peerline.server.stream import Stream
 
 logger = logging.getLogger(__name__)
 

@@ -12,10 +12,11 @@ from peerline.core.errors import Stopping
 from peerline.server import framing
 from peerline.server.deadlines import NEVER
 from peerline.server.encoding import CONTINUE
-from peerline.server.exchange import Head, Request, Stream
+from peerline.server.exchange import Head, Request
 from peerline.server.framing import HEAD_BYTES, NAMES, Refused
 from peerline.server.outbound import Outbound
 from peerline.server.patience import BODY, HEAD, IDLE, Shared
+from peerline.server.stream import Stream
 
 logger = logging.getLogger(__name__)
 

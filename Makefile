@@ -1,6 +1,6 @@
 # `make` alone names the targets. All of them set .venv up first; none needs root.
 .DEFAULT_GOAL := help
-.PHONY: help setup check test test-clients campaigns test-all bench demo ci pins
+.PHONY: help setup check test test-clients test-compiled campaigns test-all bench demo wheel ci pins
 BIN := .venv/bin
 
 help:
@@ -10,6 +10,8 @@ help:
 	@echo "make test-all  the tests and the long campaigns (some need root on Linux, and say so)"
 	@echo "make campaigns only the long ones"
 	@echo "make test-clients  the tests with real agent clients, which it installs (needs npm and tmux)"
+	@echo "make test-compiled  the hub's tests against the compiled wheel"
+	@echo "make wheel     dist/peerline-....whl, compiled where a C compiler is"
 	@echo "make bench     the promised figures, measured beside other systems"
 	@echo "make ci        what a submission must pass: check, test, test-all"
 	@echo "make setup     .venv with the pinned versions"
@@ -33,12 +35,21 @@ test-clients: setup
 	$(BIN)/python -m tests.clients.install
 	$(BIN)/python -m pytest -m clients -n 3 --dist load tests/clients
 
+# What touches the hub, once more, with its hot modules compiled.
+COMPILED := tests/core tests/wire tests/database tests/store tests/hub tests/server tests/client tests/faults tests/cli \
+	tests/truth tests/test_compiled.py
+test-compiled: setup
+	$(BIN)/python -m tests.compiled -m "not slow and not clients" -n 4 --dist worksteal $(COMPILED)
+
 # The fault campaigns load the machine and its disk, so they run one after another; the others only compute.
 campaigns: setup
 	$(BIN)/python -m pytest -m "slow and not clients" --ignore=tests/faults -n 2 --dist load
 	$(BIN)/python -m pytest -m slow tests/faults
 
 test-all: test campaigns
+
+wheel:
+	@./wheel
 
 bench: setup
 	$(BIN)/python -m bench

@@ -16,7 +16,7 @@ from bench import environment
 from bench.arms import ARMS
 from bench.environment import Missing
 from bench.machine import about
-from bench.probes.install import installed
+from bench.probes.install import form, installed
 from bench.proc import on_real_disk
 from bench.run import Failed, Run
 from bench.servers.process import NotReady
@@ -51,7 +51,7 @@ def main() -> int:
             warm_up_s=0.5 if options.quick else 1.5,
             quick=options.quick,
         )
-        here = about(data)
+        here = f"{about(data)}, the hub {form()}"
         if os.getloadavg()[0] > BUSY:
             print("bench: other work runs on this machine; the figures will say more about that", file=sys.stderr)
         samples, reasons = _rounds(run, chosen, 1 if options.quick else options.rounds)

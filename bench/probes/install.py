@@ -1,13 +1,13 @@
 """P13: the wheel and its base dependencies into a fresh environment, from a warm cache, with compiled files."""
 
+import platform
 import shutil
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import Final
 
-from bench.environment import CACHE, REPOSITORY, environment, run, uv
+from bench.environment import CACHE, REPOSITORY, environment, interpreter, run, uv
 from bench.run import Run
 from bench.targets import Reading
 
@@ -33,13 +33,23 @@ class Installation:
 
 
 def installed() -> Path:
-    """Build this tree's wheel and install it; the `bin` folder. All hubs and commands of a run come from there."""
+    """Build this tree's wheel, compiled where that can be done, and install it; the `bin` folder. All hubs and commands
+    of a run come from there."""
     shutil.rmtree(WHEEL, ignore_errors=True)
-    if tool := uv():
-        run(tool, "build", "-q", "--wheel", "--out-dir", WHEEL, REPOSITORY)
-    else:
-        run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--wheel-dir", WHEEL, REPOSITORY)
+    same = version() == platform.python_version_tuple()[:2]  # what is compiled is for one version of Python
+    run(REPOSITORY / "wheel", *([] if same else ["--plain"]), WHEEL)
     return install(next(WHEEL.glob("*.whl")), CACHE / "installed", offline=False) / "bin"
+
+
+def form() -> str:
+    """How the wheel of this run was built."""
+    return "plain Python" if next(WHEEL.glob("*.whl")).stem.endswith("-none-any") else "compiled"
+
+
+def version() -> tuple[str, ...]:
+    """Of the interpreter that a run measures with: major and minor."""
+    program = "import platform; print(platform.python_version())"
+    return tuple(run(interpreter(), "-c", program).strip().split(".")[:2])
 
 
 def install(wheel: Path, folder: Path, *, offline: bool) -> Path:

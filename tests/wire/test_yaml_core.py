@@ -107,6 +107,12 @@ def test_a_value_is_written_in_one_way_and_read_back(value: Any, written: str) -
     assert load(written) == {"k": value}
 
 
+@pytest.mark.parametrize("key", ["... a", "...\ta", "--- a", "---\t"])
+def test_a_key_that_would_begin_or_end_a_document_is_quoted(key: str) -> None:
+    assert dump({key: 1}).startswith('"')
+    assert load(dump({key: 1, "a": {key: key}})) == {key: 1, "a": {key: key}}
+
+
 texts = st.text(st.characters(exclude_categories=["Cs"])) | st.text(" \t\n\r'\"\\:#-?~|>@a0.e\x85\x7f\u2028\ufeff")
 values = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False) | texts,

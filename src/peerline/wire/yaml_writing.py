@@ -16,6 +16,8 @@ from peerline.wire.yaml_scalars import EXACT, is_minus_zero, resolved
 _UNPLAIN: Final = re.compile(
     r"""^[\n\t ,\[\]{}#&*!|>'"%@`]|^[?-]\Z|^[?-][ \t]|[\n:][ \t]|[ \t]\n|[\n\t ]\#|[\n\t :]\Z""", re.VERBOSE
 )
+# At the start of a line it would begin or end a document.
+_MARKER: Final = re.compile(r"(?:---|\.\.\.)[ \t]")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _NEWLINES: Final = re.compile(r"\n+")
 _BLANK_END: Final = re.compile(r"\n[\t ]+\Z|\A\s*\Z")
@@ -55,7 +57,7 @@ def _entries(values: Mapping[str, Any], column: int) -> list[str]:
     for key, value in values.items():
         if not isinstance(key, str):
             raise TypeError("a key that is no text")
-        name = blanks + scalar_text(key, key=True)
+        name = blanks + (_quoted(key, 0, True) if not column and _MARKER.match(key) else scalar_text(key, key=True))
         if value and isinstance(value, Mapping):
             lines += [f"{name}:\n", *_entries(value, column + 2)]
         elif value and _is_list(value):

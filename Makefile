@@ -39,7 +39,7 @@ test-clients: setup
 COMPILED := tests/core tests/wire tests/database tests/store tests/hub tests/server tests/client tests/faults tests/cli \
 	tests/truth tests/test_compiled.py
 test-compiled: setup
-	$(BIN)/python -m tests.compiled -m "not slow and not clients" -n 4 --dist worksteal $(COMPILED)
+	$(BIN)/python -m tests.compiled -m "not slow and not clients and not plain" -n 4 --dist worksteal $(COMPILED)
 
 # The fault campaigns load the machine and its disk, so they run one after another; the others only compute.
 campaigns: setup

@@ -11,11 +11,12 @@ import pytest
 
 from tests.house.tracked import ROOT, pages, shown, tracked
 
-TARGETS = ("setup", "check", "test", "test-all", "bench", "demo", "ci")
+TARGETS = ("setup", "check", "test", "test-all", "test-compiled", "bench", "demo", "wheel", "ci")
 SHELLS = {
     "setup": "sh",
     "demo": "sh",
     "test": "sh",
+    "wheel": "sh",
     ".ci/run": "bash",
     "plugins/komnet-gateway/scripts/gateway": "sh",
     "plugins/komnet/scripts/komnet": "sh",

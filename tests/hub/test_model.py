@@ -233,6 +233,7 @@ def test_the_hub_and_the_model_tell_the_same_two_thousand_times() -> None:
     )
 
 
+@pytest.mark.plain
 def test_the_model_would_notice_a_second_reply(monkeypatch: pytest.MonkeyPatch) -> None:
     """The checker is checked: a hub that lets a reply overwrite another is caught."""
     replied = Message.replied
@@ -245,5 +246,5 @@ def test_the_model_would_notice_a_second_reply(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(Message, "replied", careless)
     with pytest.raises(Exception):  # noqa: B017 - the first rule that notices decides which
         run_state_machine_as_test(
-            HubMachine, settings=settings(max_examples=200, stateful_step_count=50, deadline=None, database=None)
+            HubMachine, settings=settings(max_examples=1_000, stateful_step_count=50, deadline=None, database=None)
         )

@@ -26,6 +26,7 @@ def test_the_wheel_holds_the_marketplace_where_setup_looks_for_it() -> None:
     assert all((ROOT / name).exists() for name in inside)
 
 
+@pytest.mark.plain
 def test_a_checkout_is_its_own_marketplace() -> None:
     assert marketplace() == ROOT
 

@@ -67,8 +67,13 @@ def environment(folder: Path) -> Path:
     if tool := uv():
         run(tool, "venv", "-q", "--python", interpreter(), folder)
     else:
-        run(interpreter(), "-m", "venv", folder)
+        run(interpreter(), "-m", "venv", "--without-pip", folder)
     return folder / "bin" / "python"
+
+
+def pip(python: Path) -> tuple[str | Path, ...]:
+    """`pip install` into that interpreter's environment, which has no pip of its own to be counted in its size."""
+    return (sys.executable, "-m", "pip", "--python", python, "install")
 
 
 def clients() -> Path:
@@ -82,7 +87,7 @@ def clients() -> Path:
     if tool := uv():
         run(tool, "pip", "install", "-q", "--no-deps", "--compile-bytecode", "--python", python, "-r", REQUIREMENTS)
     else:
-        run(python, "-m", "pip", "install", "-q", "--no-deps", "-r", REQUIREMENTS)
+        run(*pip(python), "-q", "--no-deps", "-r", REQUIREMENTS)
     stamp.write_text(wanted)
     return folder / "bin"
 

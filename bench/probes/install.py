@@ -7,7 +7,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Final
 
-from bench.environment import CACHE, REPOSITORY, environment, interpreter, run, uv
+from bench.environment import CACHE, REPOSITORY, environment, interpreter, pip, run, uv
 from bench.run import Run
 from bench.targets import Reading
 
@@ -53,11 +53,11 @@ def version() -> tuple[str, ...]:
 
 
 def install(wheel: Path, folder: Path, *, offline: bool) -> Path:
-    """By uv where it is at hand, else by the environment's own pip (which then counts in the size)."""
+    """By uv where it is at hand, else by our pip."""
     python = environment(folder)
     if tool := uv():
         cached = ["--offline"] if offline else []
         run(tool, "pip", "install", "-q", *cached, "--compile-bytecode", "--python", python, wheel)
     else:
-        run(python, "-m", "pip", "install", "-q", wheel)
+        run(*pip(python), "-q", wheel)
     return folder

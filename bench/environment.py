@@ -61,6 +61,11 @@ def interpreter() -> str:
     return sys.executable
 
 
+def version() -> str:
+    """Of that interpreter."""
+    return run(interpreter(), "-c", "import platform; print(platform.python_version())").strip()
+
+
 def environment(folder: Path) -> Path:
     """Make an empty one; its interpreter."""
     shutil.rmtree(folder, ignore_errors=True)

@@ -2,7 +2,6 @@
 
 import os
 import platform
-import subprocess
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -13,12 +12,9 @@ SYNCS = 200
 
 
 def about(data: Path) -> str:
-    python = environment.interpreter()
-    program = "import platform; print(platform.python_version())"
-    version = subprocess.run([python, "-c", program], capture_output=True, text=True, check=True).stdout.strip()
     return (
         f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, {platform.system()} {platform.release()}, "
-        f"Python {version}, fdatasync {sync_ms(data):.2f} ms"
+        f"Python {environment.version()}, fdatasync {sync_ms(data):.2f} ms"
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Final
 
-from bench.environment import CACHE, REPOSITORY, environment, interpreter, pip, run, uv
+from bench.environment import CACHE, REPOSITORY, environment, pip, run, uv, version
 from bench.run import Run
 from bench.targets import Reading
 
@@ -36,7 +36,7 @@ def installed() -> Path:
     """Build this tree's wheel, compiled where that can be done, and install it; the `bin` folder. All hubs and commands
     of a run come from there."""
     shutil.rmtree(WHEEL, ignore_errors=True)
-    same = version() == platform.python_version_tuple()[:2]  # what is compiled is for one version of Python
+    same = version().split(".")[:2] == list(platform.python_version_tuple()[:2])  # else it would not install
     run(REPOSITORY / "wheel", *([] if same else ["--plain"]), WHEEL)
     return install(next(WHEEL.glob("*.whl")), CACHE / "installed", offline=False) / "bin"
 
@@ -44,12 +44,6 @@ def installed() -> Path:
 def form() -> str:
     """How the wheel of this run was built."""
     return "plain Python" if next(WHEEL.glob("*.whl")).stem.endswith("-none-any") else "compiled"
-
-
-def version() -> tuple[str, ...]:
-    """Of the interpreter that a run measures with: major and minor."""
-    program = "import platform; print(platform.python_version())"
-    return tuple(run(interpreter(), "-c", program).strip().split(".")[:2])
 
 
 def install(wheel: Path, folder: Path, *, offline: bool) -> Path:

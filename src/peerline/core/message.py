@@ -157,17 +157,7 @@ class Message:
 
     def _copy(self) -> "Message":
         """The same message, to be changed before anybody has it."""
-        return Message(
-            self.number, self.id, self.project,
-            self.sender, self.sender_name, self.recipient,
-            self.recipient_name, self.body, self.delivery,
-            self.hops, self.max_hops, self.seq,
-            self.correlation_id, self.reply_to, self.idempotency_key,
-            self.sent_at, self.expires_at, self.delivered_at,
-            self.replied_at, self.cancelled_at, self.status,
-            self.reply, self.sender_event, self.recipient_event,
-            self.path, self.held_at, self.needs,
-        )  # fmt: skip
+        return Message(*self.values())
 
     def changed(self, **values: Any) -> "Message":
         """With other values; the moves below, which are hot, set theirs themselves."""

@@ -1,5 +1,6 @@
 """An answer without an end, and the connection below it. Never compiled: whoever has one to give extends `Stream`."""
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -22,7 +23,9 @@ class Sink(Protocol):
 class Stream:
     """A body without an end. The caller writes status and headers (no length, `connection: keep-alive`, body until
     close), then calls `opened(sink)` once, `resumed()` each time the sink can take more again, `closed()` once when
-    the connection is gone; if the caller left before it was opened, `closed()` alone. Subclasses override all three.
+    the connection is gone; if the caller left before it was opened, `closed()` alone.
+
+    mypy sees to the three. No `ABC`: each request asks once whether its answer is a stream, and would pay for it.
 
     One of status 101 has changed the protocol: it is told the bytes that come, too."""
 
@@ -33,11 +36,14 @@ class Stream:
     def received(self, data: bytes) -> None:
         """Bytes came on the open connection: of an ordinary stream's caller nothing is expected."""
 
+    @abstractmethod
     def opened(self, sink: Sink) -> None:
-        raise NotImplementedError
+        """Its head was written; `sink` takes the rest."""
 
+    @abstractmethod
     def resumed(self) -> None:
-        raise NotImplementedError
+        """The sink can take more again."""
 
+    @abstractmethod
     def closed(self) -> None:
-        raise NotImplementedError
+        """Nobody is there any more."""
